@@ -1,0 +1,88 @@
+"""What every diagonaliser takes and returns."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from polyad.engine.blocks import FloatArray
+from polyad.metrics.diagonality import off_diagonal_energy
+
+
+@dataclass(frozen=True)
+class Diagonalisation:
+    """A rotation that makes matrices, or a tensor, as diagonal as it can.
+
+    Attributes
+    ----------
+    rotation
+        K x K with orthonormal columns v_k: for an exact tensor T = sum_k values[k] v_k (x) v_k (x) v_k.
+    diagonals
+        P x K: v_k' A_p v_k for every matrix A_p of the stack.
+    energy
+        The share of the stack's sum of squares that is off the diagonal after the rotation; 0 is exact.
+    n_iter
+        Sweeps or iterations done.
+    converged
+        Whether the method's own test of convergence was met.
+    """
+
+    rotation: FloatArray
+    diagonals: FloatArray
+    energy: float
+    n_iter: int
+    converged: bool
+
+    @property
+    def values(self) -> FloatArray:
+        """T(v_k, v_k, v_k), for a stack that is the K slices of a tensor."""
+        return np.einsum("pk,pk->k", self.diagonals, self.rotation)
+
+
+class Diagonaliser(Protocol):
+    """The signature that all methods share.
+
+    A method may use the contractions ``T(., ., u)`` with the rows u of ``directions`` (F x K) where it needs to
+    choose some; None leaves the choice to it.
+    """
+
+    def __call__(
+        self,
+        tensor: FloatArray,
+        *,
+        directions: FloatArray | None = None,
+        max_iter: int | None = None,
+        tol: float = 1e-10,
+        random_state: int = 0,
+    ) -> Diagonalisation:
+        """Diagonalise a symmetric K x K x K tensor, or a stack of P symmetric K x K matrices."""
+        ...
+
+
+def checked_stack(tensor: FloatArray) -> FloatArray:
+    """Return a P x K x K stack of finite symmetric matrices, or say what is wrong with it."""
+    stack = np.asarray(tensor, dtype=np.float64)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or stack.size == 0:
+        raise ValueError(f"Expected a stack of square matrices, P x K x K; got the shape {stack.shape}.")
+    if not np.isfinite(stack).all():
+        raise ValueError("The matrices to diagonalise contain NaN or infinity; check the moments they come from.")
+    return stack
+
+
+def summarise(stack: FloatArray, rotation: FloatArray, n_iter: int, converged: bool) -> Diagonalisation:
+    """Measure how diagonal a stack is after a rotation."""
+    rotated = rotation.T @ stack @ rotation
+    diagonals = np.diagonal(rotated, axis1=1, axis2=2).copy()
+    return Diagonalisation(rotation, diagonals, off_diagonal_energy(rotated), n_iter, converged)
+
+
+def warn_not_converged(method: str, n_iter: int, change: float, tol: float) -> None:
+    """Warn with numbers that a method stopped before its test of convergence was met."""
+    warnings.warn(
+        f'The diagonaliser "{method}" stopped after {n_iter} iterations with a change of {change:.1e} '
+        f"(tolerance {tol:.1e}). Raise max_iter, or ask for fewer components.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,90 @@
+"""Largest eigenvalues of a symmetric operator by block Lanczos with full reorthogonalisation."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
+
+from polyad.engine.blocks import FloatArray
+
+BLOCK = 8  # columns multiplied at a time: small blocks reach further for the same number of columns
+NEGLIGIBLE = 1e-11  # of the operator's size: what is left of a new direction after orthogonalisation
+
+
+@dataclass(frozen=True)
+class Eigenpairs:
+    """Approximate eigenpairs, largest first.
+
+    Attributes
+    ----------
+    values
+        All Ritz values found, descending.
+    vectors
+        M x K, for the K largest.
+    residuals
+        Norms of S u - value u for the K largest.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    residuals: FloatArray
+
+
+def largest_eigenpairs(
+    operator: LinearOperator, n_pairs: int, *, dimension: int, random_state: int = 0, tol: float = 1e-7
+) -> Eigenpairs:
+    """Return the algebraically largest eigenpairs of a symmetric operator.
+
+    Parameters
+    ----------
+    operator
+        M x M, symmetric; need not be positive.
+    n_pairs
+        How many.
+    dimension
+        Columns of the Krylov basis at most: M x dimension numbers are kept. Text spectra decay slowly and need
+        about 3 K + 20.
+    random_state
+        Seed of the first block.
+    tol
+        Stop early once the residuals are below tol times the smallest eigenvalue sought.
+    """
+    M = operator.shape[0]
+    dimension = min(dimension, M)
+    start = np.random.default_rng(random_state).standard_normal((M, min(BLOCK, M)))
+    basis = np.empty((M, dimension), order="F")
+    projected = np.zeros((dimension, dimension))
+    block = linalg.qr(start, mode="economic")[0]
+    filled, scale = 0, 0.0
+    while True:
+        block = block[:, : dimension - filled]
+        first, filled = filled, filled + block.shape[1]
+        basis[:, first:filled] = block
+        image = operator @ block
+        scale = max(scale, float(np.abs(image).max(initial=0.0)))
+        seen = basis[:, :filled]
+        coefficients = seen.T @ image
+        projected[:filled, first:filled] = coefficients
+        projected[first:filled, :filled] = coefficients.T
+        image -= seen @ coefficients
+        image -= seen @ (seen.T @ image)  # once more: rounding leaves parts of the basis behind
+        block, coupling = _orthonormal_part(image, scale)
+        exhausted = block.shape[1] == 0 or filled == dimension
+        if not exhausted and (filled < 2 * n_pairs or ((filled - first) * 4 + filled) % (4 * BLOCK)):
+            continue
+        values, vectors = linalg.eigh(projected[:filled, :filled])
+        values, vectors = values[::-1], vectors[:, ::-1]
+        wanted = min(n_pairs, filled)
+        residuals = np.linalg.norm(coupling @ vectors[first:filled, :wanted], axis=0)
+        if exhausted or residuals.max(initial=0.0) < tol * values[wanted - 1]:
+            return Eigenpairs(values, seen @ vectors[:, :wanted], residuals)
+
+
+def _orthonormal_part(image: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:
+    """Orthonormal basis of the columns that are not rounding noise, and the factor that makes them of it."""
+    Q, R, order = linalg.qr(image, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > NEGLIGIBLE * max(scale, 1e-300) * np.sqrt(image.shape[0])).sum())
+    coupling = np.empty_like(R[:rank])
+    coupling[:, order] = R[:rank]
+    return np.asarray(Q[:, :rank], dtype=np.float64), np.asarray(coupling, dtype=np.float64)

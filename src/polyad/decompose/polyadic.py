@@ -1,0 +1,98 @@
+"""The four steps in one call: from the moments of any one-view model to its components."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
+from polyad.decompose.registry import diagonaliser
+from polyad.decompose.whitening import Whitening, whiten
+from polyad.engine.blocks import FloatArray
+from polyad.engine.passes import single_threaded_blas
+from polyad.moments.symmetric import SymmetricMoments
+
+
+@dataclass(frozen=True)
+class Polyadic:
+    """Components of a model, before they are put on the simplex.
+
+    Attributes
+    ----------
+    components
+        K x M, each with the scale that gives it unit variance in S: S = components' components for exact moments.
+        The sign makes its value positive.
+    values
+        The values of the whitened tensor, all positive.
+    whitening, diagonalisation
+        What the two steps found.
+    """
+
+    components: FloatArray
+    values: FloatArray
+    whitening: Whitening
+    diagonalisation: Diagonalisation
+
+
+def polyadic_decomposition(
+    moments: SymmetricMoments,
+    n_components: int,
+    *,
+    method: str | Diagonaliser = "jacobi",
+    metric: FloatArray | None = None,
+    strict: bool = True,
+    max_iter: int | None = None,
+    random_state: int = 0,
+) -> Polyadic:
+    """Whiten, diagonalise and turn back.
+
+    Parameters
+    ----------
+    moments
+        Of any model of :mod:`polyad.moments`.
+    n_components
+        K.
+    method
+        A diagonaliser: see :data:`polyad.decompose.DIAGONALISERS`. With "svtd" the contractions are those of the
+        most frequent words, and components are read off the word rows of the third moment.
+    metric, strict
+        Of the whitening: see :func:`polyad.decompose.whiten`.
+    max_iter
+        Of the diagonaliser.
+    random_state
+        Seed of the first vectors of whitening and diagonaliser.
+
+    Examples
+    --------
+    >>> from polyad.moments import single_topic_population
+    >>> topics = np.array([[0.7, 0.2, 0.1, 0.0], [0.0, 0.1, 0.3, 0.6]])
+    >>> found = polyadic_decomposition(single_topic_population(topics, np.array([0.3, 0.7])), 2)
+    >>> np.sort(np.abs(found.components / found.components.sum(axis=1, keepdims=True)).round(8), axis=0)
+    array([[0. , 0.1, 0.1, 0. ], [0.7, 0.2, 0.3, 0.6]])
+    """
+    with single_threaded_blas():
+        whitening = whiten(moments.second, n_components, metric=metric, strict=strict, random_state=random_state)
+        tensor = moments.third(whitening.whitener)
+        directions = _word_directions(moments, whitening) if method == "svtd" else None
+        diagonalisation = diagonaliser(method)(
+            tensor, directions=directions, max_iter=max_iter, random_state=random_state
+        )
+        unwhitened = diagonalisation.rotation.T @ whitening.whitener
+        values = diagonalisation.values
+        if method == "svtd":
+            components = _singular_value_rows(moments, unwhitened, values)
+        else:
+            signs = np.where(values < 0, -1.0, 1.0)
+            components = signs[:, None] * (moments.second @ unwhitened.T).T
+    return Polyadic(components, np.abs(values), whitening, diagonalisation)
+
+
+def _word_directions(moments: SymmetricMoments, whitening: Whitening, n_words: int = 256) -> FloatArray:
+    """Whitened directions of the most frequent words, among which SVTD chooses."""
+    frequent = np.argsort(-moments.mean, kind="stable")[:n_words]
+    directions: FloatArray = (moments.second @ whitening.whitener.T)[frequent]
+    return directions
+
+
+def _singular_value_rows(moments: SymmetricMoments, directions: FloatArray, values: FloatArray) -> FloatArray:
+    """Components as T(v_k, v_k, e_m) / value_k: SVTD's reading of the rows, brought to the common scale."""
+    return moments.third_rows(directions) / values[:, None]

@@ -1,0 +1,133 @@
+"""Power iterations: on all components at once, and on one after the other with deflation."""
+
+import numpy as np
+from scipy import linalg
+
+from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, summarise, warn_not_converged
+from polyad.decompose.jacobi import random_directions
+from polyad.decompose.spectral import spectral
+from polyad.engine.blocks import FloatArray
+from polyad.moments.symmetric import outer_cube
+
+
+def power(
+    tensor: FloatArray,
+    *,
+    directions: FloatArray | None = None,
+    max_iter: int | None = None,
+    tol: float = 1e-10,
+    random_state: int = 0,
+) -> Diagonalisation:
+    """Find all components of a symmetric tensor together, by orthogonalised power iterations.
+
+    Each iteration contracts the tensor twice with every column, weighs the columns by their values and replaces
+    them by the nearest orthonormal set. The start is the spectral method's. All the work is matrix products, so
+    that it is the fastest method for many components.
+
+    Parameters
+    ----------
+    tensor
+        K x K x K, symmetric.
+    directions
+        F x K: see :func:`spectral`, which makes the start.
+    max_iter
+        Iterations at most; 200 by default. A limit below 20 is taken as a wish, not as a failure to converge:
+        on noisy moments a handful of iterations is as good as the limit.
+    tol
+        Converged when no entry of the rotation changes by more than this.
+    random_state
+        Seed of the start.
+    """
+    stack = checked_stack(tensor)
+    K = stack.shape[1]
+    rotation = spectral(stack, directions=directions, random_state=random_state).rotation
+    limit = 200 if max_iter is None else max_iter
+    flat, change, n_iter = stack.reshape(K * K, K), np.inf, 0
+    while n_iter < limit and change > tol:
+        contracted = (flat @ rotation).reshape(K, K, K)
+        gradient = np.einsum("ijk,jk->ik", contracted, rotation)
+        gradient *= (gradient * rotation).sum(axis=0)
+        left, _, right = linalg.svd(gradient)
+        previous, rotation = rotation, left @ right
+        change = float(np.abs(rotation - previous).max())
+        n_iter += 1
+    if change > tol and limit >= 20:
+        warn_not_converged("power", n_iter, change, tol)
+    return summarise(stack, rotation, n_iter, change <= tol)
+
+
+def tensor_power(
+    tensor: FloatArray,
+    *,
+    directions: FloatArray | None = None,
+    max_iter: int | None = None,
+    tol: float = 1e-10,
+    random_state: int = 0,
+    n_restarts: int = 10,
+) -> Diagonalisation:
+    """Find the components of a symmetric tensor one after the other: the tensor power method with deflation.
+
+    For each component the best of several starts, after a few iterations, is iterated to convergence, and its
+    rank-one tensor subtracted (Anandkumar et al. 2014, Algorithm 1). The vectors found are made orthonormal at the
+    end, which for an exact tensor changes nothing.
+
+    Parameters
+    ----------
+    tensor
+        K x K x K, symmetric.
+    directions
+        F x K starting points to use beside the random ones.
+    max_iter
+        Iterations for one component at most; 100 by default.
+    tol
+        Converged when a vector changes by no more than this.
+    random_state, n_restarts
+        Seed and number of random starts for each component.
+    """
+    stack = checked_stack(tensor)
+    K = stack.shape[1]
+    limit = 100 if max_iter is None else max_iter
+    residual, found = stack.copy(), np.empty((K, K))
+    total, worst = 0, 0.0
+    for k in range(K):
+        starts = random_directions(K, n_restarts, random_state + k)
+        if directions is not None:
+            given = directions / np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
+            starts = np.vstack([starts, given])
+        vector, n_iter, change = _best_component(residual, starts, limit, tol)
+        value = float(np.einsum("ijk,i,j,k->", residual, vector, vector, vector, optimize=True))
+        residual -= value * outer_cube(vector)
+        found[:, k] = vector
+        total, worst = total + n_iter, max(worst, change)
+    if worst > tol:
+        warn_not_converged("tensor_power", total, worst, tol)
+    left, _, right = linalg.svd(found)
+    return summarise(stack, left @ right, total, worst <= tol)
+
+
+def _best_component(tensor: FloatArray, starts: FloatArray, limit: int, tol: float) -> tuple[FloatArray, int, float]:
+    vectors = starts.T
+    for _ in range(min(20, limit)):
+        vectors = _power_step(tensor, vectors)
+    scores = np.abs((_contract(tensor, vectors) * vectors).sum(axis=0))
+    vector = vectors[:, [int(scores.argmax())]]
+    change, n_iter = np.inf, min(20, limit)
+    while n_iter < limit and change > tol:
+        previous, vector = vector, _power_step(tensor, vector)
+        change = float(np.abs(vector - previous).max())
+        n_iter += 1
+    return vector[:, 0], n_iter, change
+
+
+def _contract(tensor: FloatArray, vectors: FloatArray) -> FloatArray:
+    """T(., v, v) for every column v."""
+    K = tensor.shape[0]
+    once = (tensor.reshape(K * K, K) @ vectors).reshape(K, K, -1)
+    return np.einsum("ijs,js->is", once, vectors)
+
+
+def _power_step(tensor: FloatArray, vectors: FloatArray) -> FloatArray:
+    image = _contract(tensor, vectors)
+    # A negative value would flip the vector at every step and never settle.
+    image *= np.sign((image * vectors).sum(axis=0) + 1e-300)
+    return image / np.maximum(np.linalg.norm(image, axis=0), 1e-300)

@@ -1,0 +1,162 @@
+"""Whitening: the K directions in which the second moment has the most variance, scaled to unit variance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator
+
+from polyad.decompose.lanczos import largest_eigenpairs
+from polyad.engine.blocks import FloatArray
+
+DENSE_SIZE = 256  # up to here a dense eigendecomposition costs less than a Krylov basis
+
+
+class RankError(ValueError):
+    """The second moment does not have as many positive directions as components were asked for.
+
+    Attributes
+    ----------
+    supported
+        How many components the data support.
+    """
+
+    def __init__(self, message: str, supported: int) -> None:
+        super().__init__(message)
+        self.supported = supported
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """A whitener of a second moment S.
+
+    Attributes
+    ----------
+    whitener
+        W, K x M, with W S W' = I.
+    spectrum
+        Eigenvalues of S in the metric, largest first; more than K of them where they were found on the way.
+    noise
+        Size of the most negative eigenvalue found: S has none in expectation, so this is sampling noise.
+    residual
+        Largest relative residual of the K eigenpairs.
+    """
+
+    whitener: FloatArray
+    spectrum: FloatArray
+    noise: float
+    residual: float
+
+    @property
+    def gap(self) -> float:
+        """The K-th eigenvalue over the next one; near 1 the data do not single out K components."""
+        K = self.whitener.shape[0]
+        if self.spectrum.size <= K or self.spectrum[K] <= 0:
+            return float("inf")
+        return float(self.spectrum[K - 1] / self.spectrum[K])
+
+
+def whiten(
+    second: LinearOperator,
+    n_components: int,
+    *,
+    metric: FloatArray | None = None,
+    strict: bool = True,
+    random_state: int = 0,
+) -> Whitening:
+    """Return a whitener W with W S W' = I.
+
+    Parameters
+    ----------
+    second
+        S, an M x M symmetric operator.
+    n_components
+        K.
+    metric
+        A non-negative scale a for each coordinate: eigenvectors of ``diag(a) S diag(a)`` are used. Coordinates
+        with scale 0 are left out, and the work is done in the others alone. None is a scale of 1 for all.
+    strict
+        Refuse components in the noise, too: those whose eigenvalue is not larger than that of the most negative
+        one, which S has from sampling alone. False refuses only what is not above zero and rounding.
+    random_state
+        Seed of the first vectors.
+
+    Raises
+    ------
+    RankError
+        Where the K-th eigenvalue is not above zero and the noise; it tells how many are.
+
+    Examples
+    --------
+    >>> from scipy.sparse.linalg import aslinearoperator
+    >>> S = np.diag([4.0, 1.0, 0.0])
+    >>> whitening = whiten(aslinearoperator(S), 2)
+    >>> np.allclose(whitening.whitener @ S @ whitening.whitener.T, np.eye(2))
+    True
+    """
+    M = second.shape[0]
+    scale = np.ones(M) if metric is None else np.asarray(metric, dtype=np.float64)
+    used = np.flatnonzero(scale > 0)
+    scale = scale[used]
+    _refuse_impossible(n_components, M, used.size)
+
+    def restricted(columns: FloatArray) -> FloatArray:
+        full = np.zeros((M, columns.shape[1]))
+        full[used] = scale[:, None] * columns
+        return scale[:, None] * (second @ full)[used]
+
+    if used.size <= max(DENSE_SIZE, 4 * n_components):
+        S = restricted(np.eye(used.size))
+        values, vectors = linalg.eigh((S + S.T) / 2)
+        values, vectors = values[::-1], vectors[:, : -n_components - 1 : -1]
+        residuals = np.zeros(n_components)
+    else:
+        operator = LinearOperator(
+            (used.size, used.size),
+            matvec=lambda vector: restricted(vector.reshape(-1, 1)).ravel(),
+            matmat=restricted,
+            dtype=np.float64,
+        )
+        pairs = largest_eigenpairs(operator, n_components, dimension=3 * n_components + 20, random_state=random_state)
+        values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
+    _refuse_low_rank(values, n_components, used.size, strict)
+    kept = values[:n_components]
+    whitener = np.zeros((n_components, M))
+    whitener[:, used] = (_fix_signs(vectors) * scale[:, None] / np.sqrt(kept)).T
+    return Whitening(whitener, values, float(max(-values[-1], 0.0)), float((residuals / kept).max()))
+
+
+def _fix_signs(vectors: FloatArray) -> FloatArray:
+    """Make the entry of largest size in each column positive, whatever sign LAPACK chose."""
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)
+
+
+def _refuse_impossible(n_components: int, n_features: int, n_used: int) -> None:
+    if not isinstance(n_components, int | np.integer) or isinstance(n_components, bool) or n_components < 1:
+        raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up.")
+    if n_components > n_features:
+        raise ValueError(
+            f"n_components is {n_components}, but X has only {n_features} columns: "
+            f"ask for at most {n_features} components."
+        )
+    if n_components > n_used:
+        raise RankError(
+            f"n_components is {n_components}, but only {n_used} of the {n_features} columns carry information: "
+            f"ask for at most {n_used} components.",
+            supported=n_used,
+        )
+
+
+def _refuse_low_rank(values: FloatArray, n_components: int, n_used: int, strict: bool) -> None:
+    floor = 1e-13 * n_used * max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    limit, what = (floor, "rounding") if not strict or -values[-1] <= floor else (-values[-1], "the noise")
+    supported = int((values > limit).sum())
+    if supported < n_components:
+        raise RankError(
+            f"The second moment has only {supported} directions with a variance above {what} ({limit:.2g}), and "
+            f"{n_components} components were asked for: the data support at most {supported}. "
+            "Ask for fewer components, or give more (or longer) documents.",
+            supported=supported,
+        )

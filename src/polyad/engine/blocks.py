@@ -1,0 +1,271 @@
+"""Data cut into blocks of rows, checked once on the way in."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = "sparse.csr_array | FloatArray"
+
+BLOCK_CELLS = 1 << 16  # stored cells in a block: it and its products with K columns stay in the cache
+BLOCK_ROWS = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive rows of the data: a CSR array of counts, or a dense array.
+
+    Attributes
+    ----------
+    rows
+        The rows, float64, with 32-bit column indices where sparse.
+    start
+        The number of the first row in the whole data.
+    """
+
+    rows: Any
+    start: int
+
+    @property
+    def slice(self) -> slice:
+        """Where the block's rows stand in an array with one entry a row."""
+        return slice(self.start, self.start + self.rows.shape[0])
+
+
+class Blocks:
+    """Data as blocks that can be gone over again and again.
+
+    Iterating yields the same :class:`Block` objects in the same order each time.
+
+    Parameters
+    ----------
+    parts
+        A re-iterable of checked row groups, each a CSR array or a dense array.
+    shape
+        Rows and columns in all.
+    """
+
+    def __init__(self, parts: Iterable[Any], shape: tuple[int, int]) -> None:
+        self._parts = parts
+        self.shape = shape
+        # Blocks of what lies in memory are views: made once, they spare every pass the cutting.
+        self._cut = list(self._blocks()) if isinstance(parts, list) else None
+
+    def __iter__(self) -> Iterator[Block]:
+        return self._blocks() if self._cut is None else iter(self._cut)
+
+    def _blocks(self) -> Iterator[Block]:
+        start = 0
+        for part in self._parts:
+            for first, last in _cuts(part):
+                yield Block(_rows_between(part, first, last), start + first)
+            start += part.shape[0]
+
+    @property
+    def parts(self) -> Iterable[Any]:
+        """The row groups as they were given, before they are cut into blocks."""
+        return self._parts
+
+
+class _CheckedParts:
+    """A re-iterable of raw parts, each checked whenever it is read: it may come from disk, and change."""
+
+    def __init__(self, source: Iterable[Any], check: Any) -> None:
+        self._source, self._check = source, check
+
+    def __iter__(self) -> Iterator[Any]:
+        start = 0
+        for part in self._source:
+            checked = self._check(part, start)
+            start += checked.shape[0]
+            yield checked
+
+
+def count_blocks(X: Any) -> Blocks:
+    """Return documents x words counts as blocks of CSR rows.
+
+    Parameters
+    ----------
+    X
+        A CSR/CSC (or any other) sparse matrix or array, a dense array, a DataFrame, an object with such
+        ``counts``, or a re-iterable of any of these with the same columns.
+
+    Raises
+    ------
+    ValueError
+        Where X is empty or has a negative, fractional, infinite or missing count; the message names the first
+        bad cell.
+
+    Examples
+    --------
+    >>> blocks = count_blocks([[2, 0, 1], [0, 3, 0]])
+    >>> blocks.shape
+    (2, 3)
+    >>> count_blocks([[1, -2]])
+    Traceback (most recent call last):
+    ...
+    ValueError: X has the negative count -2 at row 0, column 1. Counts are whole numbers from 0 up.
+    """
+    return _as_blocks(getattr(X, "counts", X), checked_counts)
+
+
+def signal_blocks(X: Any) -> Blocks:
+    """Return samples x channels measurements as blocks of dense rows.
+
+    Parameters
+    ----------
+    X
+        A dense array, a sparse matrix, a DataFrame, or a re-iterable of these with the same columns.
+
+    Examples
+    --------
+    >>> signal_blocks([[0.5, -1.0]]).shape
+    (1, 2)
+    >>> signal_blocks([[0.5, float("nan")]])
+    Traceback (most recent call last):
+    ...
+    ValueError: X has the value nan at row 0, column 1. Remove or impute missing and infinite values first.
+    """
+    return _as_blocks(X, _checked_signals)
+
+
+def _as_blocks(X: Any, check: Any) -> Blocks:
+    if not _is_parts(X):
+        part = check(X, 0)
+        return Blocks([part], part.shape)
+    if iter(X) is X:
+        raise ValueError(
+            "X is an iterator that can be read only once, and several passes are needed. "
+            "Give a list of blocks, or an object whose __iter__ starts again."
+        )
+    parts = [check(part, 0) for part in X] if isinstance(X, list | tuple) else _CheckedParts(X, check)
+    n_rows, columns = 0, set()
+    for part in parts:
+        n_rows += part.shape[0]
+        columns.add(part.shape[1])
+    if not columns:
+        raise ValueError("X is an empty sequence of blocks: there is not one document to learn from.")
+    if len(columns) > 1:
+        raise ValueError(f"The blocks of X have different numbers of columns: {sorted(columns)}.")
+    return Blocks(parts, (n_rows, columns.pop()))
+
+
+def _is_parts(X: Any) -> bool:
+    """Tell a sequence of blocks from one matrix; a list of lists of numbers is a matrix."""
+    if _is_sparse(X) or hasattr(X, "__array__") or hasattr(X, "__dataframe__") or isinstance(X, str):
+        return False
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and all(_is_sparse(part) or np.ndim(part) == 2 for part in X)
+    return hasattr(X, "__iter__")
+
+
+def checked_counts(X: Any, start: int = 0) -> sparse.csr_array:
+    """Return counts as a canonical CSR array (float64, int32 columns), or say which cell is at fault.
+
+    Nothing is copied where X is canonical already.
+    """
+    X = _two_dimensional(X, "documents x words")
+    rows = sparse.csr_array(X)
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    _refuse_wrong_dtype(data)
+    if data.size:
+        _refuse_bad_counts(data, indices, indptr, start)
+    data = data.astype(np.float64, copy=False)
+    rows = sparse.csr_array((data, indices, indptr), shape=rows.shape)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.data.size and not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    if rows.indices.dtype != np.int32:
+        rows = sparse.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr), shape=rows.shape, copy=False)
+    return rows
+
+
+def _checked_signals(X: Any, start: int = 0) -> FloatArray:
+    X = X.toarray() if _is_sparse(X) else X
+    values = np.asarray(_two_dimensional(X, "samples x channels"))
+    _refuse_wrong_dtype(values)
+    values = values.astype(np.float64, copy=False)
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"X has the value {values[row, column]} at row {start + row}, column {column}. "
+            "Remove or impute missing and infinite values first."
+        )
+    return values
+
+
+def _is_sparse(X: Any) -> bool:
+    return bool(sparse.issparse(X))
+
+
+def _two_dimensional(X: Any, meaning: str) -> Any:
+    if not _is_sparse(X):
+        X = np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); expected two: {meaning}.")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"X is empty: {X.shape[0]} rows and {X.shape[1]} columns ({meaning}).")
+    return X
+
+
+def _refuse_wrong_dtype(data: NDArray[Any]) -> None:
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"X has dtype {data.dtype}; expected real numbers. Convert it first.")
+
+
+def _refuse_bad_counts(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], start: int) -> None:
+    if data.dtype.kind in "bu" or (data.dtype.kind == "i" and data.min() >= 0):
+        return
+    bad = data < 0
+    if data.dtype.kind == "f":
+        bad |= ~(np.floor(data) == data) | np.isinf(data)  # NaN is not equal to itself
+    if not bad.any():
+        return
+    position = int(np.flatnonzero(bad)[0])
+    value, column = data[position], int(indices[position])
+    row = start + int(np.searchsorted(indptr, position, side="right")) - 1
+    where = f"at row {row}, column {column}"
+    if np.isnan(value):
+        raise ValueError(f"X has a missing count (NaN) {where}. Counts are whole numbers from 0 up.")
+    if np.isinf(value):
+        raise ValueError(f"X has an infinite count {where}. Counts are whole numbers from 0 up.")
+    if value < 0:
+        raise ValueError(f"X has the negative count {value:g} {where}. Counts are whole numbers from 0 up.")
+    raise ValueError(
+        f"X has the fractional count {value:g} {where}. Counts are whole numbers from 0 up: "
+        "give raw word counts, not tf-idf weights or proportions."
+    )
+
+
+def _cuts(part: Any) -> Iterator[tuple[int, int]]:
+    """Cut points that depend on the data alone, never on the number of threads."""
+    n_rows = part.shape[0]
+    cells = part.indptr if _is_sparse(part) else np.arange(n_rows + 1, dtype=np.int64) * part.shape[1]
+    first = 0
+    while first < n_rows:
+        last = int(np.searchsorted(cells, cells[first] + BLOCK_CELLS, side="right")) - 1
+        last = min(max(last, first + 1), first + BLOCK_ROWS, n_rows)
+        yield first, last
+        first = last
+
+
+def _rows_between(part: Any, first: int, last: int) -> Any:
+    """Rows first to last without copying their cells."""
+    if not _is_sparse(part):
+        return part[first:last]
+    begin, end = part.indptr[first], part.indptr[last]
+    indptr = (part.indptr[first : last + 1] - begin).astype(np.int32)
+    rows = sparse.csr_array(
+        (part.data[begin:end], part.indices[begin:end], indptr),
+        shape=(last - first, part.shape[1]),
+        copy=False,
+    )
+    rows.has_canonical_format = True  # cut from canonical rows; spares SciPy a check of every cell
+    return rows

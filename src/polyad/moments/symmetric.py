@@ -1,0 +1,154 @@
+"""The moments of a one-view model, and the tensor algebra that they share."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from polyad.engine import Block, Blocks, Runner
+from polyad.engine.blocks import FloatArray
+
+CHUNK_ROWS = 1 << 10
+
+
+@dataclass(frozen=True)
+class SymmetricMoments:
+    """The first three moments of a model with one view, diagonal in the model's components.
+
+    Attributes
+    ----------
+    mean
+        The first moment, M.
+    second
+        S as an operator, M x M; applying it is one pass over the data.
+    third
+        ``third(whitener)`` with a K x M whitener is the K x K x K tensor T(W, W, W); one pass.
+    third_rows
+        ``third_rows(directions)`` with J x M directions v_j is the J x M array T(v_j, v_j, e_m), the rows that
+        the SVTD algorithm reads its components from; one pass and no K x K x M array.
+    """
+
+    mean: FloatArray
+    second: LinearOperator
+    third: Callable[[FloatArray], FloatArray]
+    third_rows: Callable[[FloatArray], FloatArray]
+
+
+def symmetrise(tensor: FloatArray) -> FloatArray:
+    """Sum over the three places that the last mode of a tensor symmetric in its first two modes can take."""
+    return tensor + tensor.transpose(0, 2, 1) + tensor.transpose(2, 0, 1)
+
+
+def outer_cube(vector: FloatArray) -> FloatArray:
+    """Return vector (x) vector (x) vector."""
+    return vector[:, None, None] * vector[:, None] * vector
+
+
+def symmetric_cube(left: FloatArray, weights: FloatArray | float = 1.0) -> FloatArray:
+    """Return the sum over rows n of weights[n] * left[n] (x) left[n] (x) left[n], as a K x K x K tensor.
+
+    Only the part with i <= j, k is computed, a third of the products, all of them in BLAS.
+    """
+    columns = np.ascontiguousarray(left.T)
+    weighted = columns * weights
+    K = columns.shape[0]
+    cube = np.empty((K, K, K))
+    for i in range(K):
+        corner = (weighted[i:] * columns[i]) @ columns[i:].T
+        cube[i, i:, i:] = corner
+        cube[i:, i, i:] = corner
+        cube[i:, i:, i] = corner
+    return cube
+
+
+def square_times(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return sum_n left[n, i] left[n, j] right[n, k], symmetric in i and j."""
+    columns, other = np.ascontiguousarray(left.T), np.ascontiguousarray(right)
+    K = columns.shape[0]
+    product = np.empty((K, K, other.shape[1]))
+    for i in range(K):
+        product[i, i:] = (columns[i:] * columns[i]) @ other
+        product[i:, i] = product[i, i:]
+    return product
+
+
+def factorial_third(
+    blocks: Blocks,
+    run: Runner,
+    whitener: FloatArray,
+    cube_weights: FloatArray,
+    pair_weights: FloatArray,
+    diagonal: FloatArray,
+    centre: FloatArray,
+) -> FloatArray:
+    """Third moment of counts without the terms that a token makes with itself, whitened.
+
+    With y = W x - centre it is the sum over documents of ``cube_weights * y (x) y (x) y``, less for each pair of
+    modes the sum over words of ``w_m (x) w_m (x) (G - 2/3 diag(diagonal) W)_m``, G the sum of
+    ``pair_weights * x y'``: eq. (52) of the discrete ICA paper and Theorem 1 of the SVTD paper, put in one form.
+    """
+    used = np.flatnonzero(whitener.any(axis=0))
+    loadings = np.ascontiguousarray(whitener.T)
+
+    def block_sums(block: Block) -> tuple[FloatArray, FloatArray]:
+        projected = block.rows @ loadings - centre
+        pairs = block.rows.T @ (pair_weights[block.slice, None] * projected)
+        return symmetric_cube(projected, cube_weights[block.slice]), pairs[used]
+
+    cube, pairs = run(block_sums, blocks)
+    loadings = loadings[used]
+    corrections = pairs - (2 / 3) * diagonal[used, None] * loadings
+    own_tokens = run(lambda rows: square_times(loadings[rows], corrections[rows]), chunks(used.size))
+    return cube - symmetrise(own_tokens)
+
+
+def factorial_third_rows(
+    blocks: Blocks,
+    run: Runner,
+    directions: FloatArray,
+    cube_weights: FloatArray,
+    pair_weights: FloatArray,
+    diagonal: FloatArray,
+    centre: FloatArray,
+    mean: FloatArray,
+) -> FloatArray:
+    """T(v_j, v_j, e_m) of the same tensor for directions v_j, J x M.
+
+    ``mean`` is subtracted from the documents (zero for raw moments) and ``centre`` is ``directions @ mean``.
+    """
+    loadings = np.ascontiguousarray(directions.T)
+    squares = loadings**2
+    mean_of_squares = mean @ squares
+
+    def block_sums(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
+        projected = block.rows @ loadings - centre
+        own = block.rows @ squares - mean_of_squares
+        powers = cube_weights[block.slice, None] * projected**2 - pair_weights[block.slice, None] * own
+        pairs = pair_weights[block.slice, None] * projected
+        return block.rows.T @ powers, block.rows.T @ pairs, powers.sum(axis=0)
+
+    cubes, pairs, totals = run(block_sums, blocks)
+    rows = cubes - mean[:, None] * totals - 2 * loadings * pairs + 2 * squares * diagonal[:, None]
+    return np.ascontiguousarray(rows.T)
+
+
+def chunks(n_rows: int) -> Iterator[slice]:
+    """Cut a number of rows into slices whose products stay in the cache."""
+    return (slice(start, start + CHUNK_ROWS) for start in range(0, max(n_rows, 1), CHUNK_ROWS))
+
+
+def symmetric_operator(size: int, product: Callable[[FloatArray], FloatArray]) -> LinearOperator:
+    """Return a symmetric M x M operator from the function that multiplies it with M x J columns."""
+
+    def vector_product(vector: FloatArray) -> FloatArray:
+        return product(np.reshape(vector, (-1, 1))).ravel()
+
+    return LinearOperator(
+        (size, size),
+        matvec=vector_product,
+        rmatvec=vector_product,
+        matmat=product,
+        rmatmat=product,
+        dtype=np.float64,
+    )
