@@ -47,7 +47,7 @@ def jacobi(
     if directions is None and n_projections is not None:
         directions = random_directions(stack.shape[0], n_projections, random_state)
     matrices = stack if directions is None else np.tensordot(directions, stack, axes=1)
-    layout = np.ascontiguousarray(matrices.transpose(1, 2, 0))  # the P entries at one place lie together
+    layout = matrices.transpose(1, 2, 0).copy()  # the P entries at one place lie together; rotated in place
     max_iter = 100 if max_iter is None else max_iter
     rotation, n_iter, angle = _sweeps(layout, np.eye(stack.shape[1]), max_iter, tol)
     if angle > tol:

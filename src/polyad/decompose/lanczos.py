@@ -43,22 +43,21 @@ def largest_eigenpairs(
     n_pairs
         How many.
     dimension
-        Columns of the Krylov basis at most: M x dimension numbers are kept. Text spectra decay slowly and need
-        about 3 K + 20.
+        Columns of the Krylov basis, to the next multiple of a block: M x dimension numbers are kept. Text spectra
+        decay slowly and need about 3 K + 20.
     random_state
         Seed of the first block.
     tol
         Stop early once the residuals are below tol times the smallest eigenvalue sought.
     """
     M = operator.shape[0]
-    dimension = min(dimension, M)
+    dimension = min(-(-dimension // BLOCK) * BLOCK, M)
     start = np.random.default_rng(random_state).standard_normal((M, min(BLOCK, M)))
     basis = np.empty((M, dimension), order="F")
     projected = np.zeros((dimension, dimension))
     block = linalg.qr(start, mode="economic")[0]
     filled, scale = 0, 0.0
     while True:
-        block = block[:, : dimension - filled]
         first, filled = filled, filled + block.shape[1]
         basis[:, first:filled] = block
         image = operator @ block
@@ -70,8 +69,8 @@ def largest_eigenpairs(
         image -= seen @ coefficients
         image -= seen @ (seen.T @ image)  # once more: rounding leaves parts of the basis behind
         block, coupling = _orthonormal_part(image, scale)
-        exhausted = block.shape[1] == 0 or filled == dimension
-        if not exhausted and (filled < 2 * n_pairs or ((filled - first) * 4 + filled) % (4 * BLOCK)):
+        exhausted = block.shape[1] == 0 or filled + block.shape[1] > dimension
+        if not exhausted and (filled < 2 * n_pairs or filled % (4 * BLOCK)):  # a test costs more than a step
             continue
         values, vectors = linalg.eigh(projected[:filled, :filled])
         values, vectors = values[::-1], vectors[:, ::-1]

@@ -1,0 +1,142 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from polyad.engine import blocks as blocks_module
+from polyad.engine import count_blocks, signal_blocks
+from strategies import corpora
+
+X = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 3, 0, 0]])
+
+
+def assembled(blocks):
+    parts = [b.rows for b in blocks]
+    assert [b.start for b in blocks] == list(np.cumsum([0] + [p.shape[0] for p in parts[:-1]]))
+    return sparse.vstack(parts).toarray()
+
+
+class Reiterable:
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __iter__(self):
+        return iter(self.parts)
+
+
+class Corpus:
+    counts = sparse.csr_array(X)
+
+
+@pytest.mark.parametrize(
+    "given_x",
+    [
+        X,
+        X.tolist(),
+        X.astype(np.float32),
+        X.astype(np.uint8),
+        np.asfortranarray(X),
+        sparse.csr_array(X),
+        sparse.csr_matrix(X),
+        sparse.csc_array(X),
+        sparse.csc_matrix(X),
+        sparse.coo_array(X),
+        sparse.lil_matrix(X),
+        [X[:1], sparse.csr_array(X[1:])],
+        (sparse.csc_matrix(X[:2]), X[2:]),
+        Reiterable(X[:2], X[2:]),
+        Corpus(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_container_gives_the_same_blocks(given_x):
+    blocks = count_blocks(given_x)
+    assert blocks.shape == X.shape
+    for _ in range(2):  # can be gone over again
+        assert np.array_equal(assembled(blocks), X)
+    for block in blocks:
+        assert block.rows.dtype == np.float64
+        assert block.rows.indices.dtype == np.int32
+        assert block.rows.has_canonical_format
+
+
+def test_dataframes():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcd"))
+    assert np.array_equal(assembled(count_blocks(frame)), X)
+
+
+def test_duplicates_explicit_zeros_unsorted_and_int64_indices():
+    data, rows, columns = [1, 1, 0, 1, 3], [0, 0, 1, 0, 2], [0, 0, 3, 2, 1]
+    messy = sparse.csr_matrix((np.array(data, float), (rows, columns)), shape=(3, 4))
+    messy.indices = messy.indices.astype(np.int64)
+    messy.indptr = messy.indptr.astype(np.int64)
+    before = messy.data.copy()
+    expected = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [0, 3, 0, 0]])
+    blocks = count_blocks(messy)
+    assert np.array_equal(assembled(blocks), expected)
+    assert all(b.rows.data.all() for b in blocks)
+    assert np.array_equal(messy.data, before), "the user's matrix must not change"
+
+
+def test_read_only_arrays_are_fine_and_not_copied():
+    counts = sparse.csr_array(X.astype(np.float64))
+    for array in (counts.data, counts.indices, counts.indptr):
+        array.setflags(write=False)
+    (block,) = count_blocks(counts)
+    assert np.shares_memory(block.rows.data, counts.data)
+
+
+@given(corpora())
+def test_cutting_changes_nothing(counts):
+    original = blocks_module.BLOCK_CELLS
+    try:
+        blocks_module.BLOCK_CELLS = 3
+        small = count_blocks(counts)
+        assert np.array_equal(assembled(small), counts)
+        assert all(b.rows.nnz <= 3 or b.rows.shape[0] == 1 for b in small)
+    finally:
+        blocks_module.BLOCK_CELLS = original
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([[1, 2], [3, -4]], "negative count -4 at row 1, column 1"),
+        ([[1.0, np.nan]], "missing count .NaN. at row 0, column 1"),
+        ([[1.0], [np.inf]], "infinite count at row 1, column 0"),
+        ([[0.5, 1.0]], "fractional count 0.5 at row 0, column 0.*tf-idf"),
+        (np.zeros((0, 3)), "empty: 0 rows and 3 columns"),
+        (np.zeros((3, 0)), "empty: 3 rows and 0 columns"),
+        (np.zeros(3), "1 dimension"),
+        (np.zeros((2, 2, 2)), "3 dimension"),
+        ([["a", "b"]], "dtype <U1"),
+        (np.ones((2, 2), dtype=complex), "dtype complex128"),
+        (np.array([[object()]]), "dtype object"),
+        (sparse.csr_array([[1.0, 0.0], [0.0, -2.0]]), "negative count -2 at row 1, column 1"),
+        ([X, -X], "negative count -2 at row"),
+        ([X, X[:, :2]], r"different numbers of columns: \[2, 4\]"),
+        (Reiterable(), "empty sequence of blocks"),
+        (iter([X]), "read only once"),
+        ("text", "dimension"),
+    ],
+)
+def test_bad_counts_are_refused_with_the_place(bad, message):
+    with pytest.raises(ValueError, match=message):
+        count_blocks(bad)
+
+
+def test_the_row_of_a_bad_cell_counts_from_the_first_block():
+    late = Reiterable(X, np.array([[0, 0, 0, 0], [0, 0, 1, -1]]))
+    with pytest.raises(ValueError, match="row 4, column 3"):
+        count_blocks(late)
+
+
+def test_signals():
+    values = np.random.default_rng(0).standard_normal((10, 3))
+    blocks = signal_blocks(values)
+    assert np.array_equal(np.vstack([b.rows for b in blocks]), values)
+    assert np.array_equal(np.vstack([b.rows for b in signal_blocks(sparse.csr_array(values))]), values)
+    values[7, 1] = np.inf
+    with pytest.raises(ValueError, match="value inf at row 7, column 1"):
+        signal_blocks(values)
