@@ -13,6 +13,7 @@ Rows: TypeAlias = "sparse.csr_array | FloatArray"
 
 BLOCK_CELLS = 1 << 16  # stored cells in a block: it and its products with K columns stay in the cache
 BLOCK_ROWS = 1 << 12
+CHECK_CELLS = 1 << 20  # cells looked at together, so that the check needs no second copy of the data
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,8 @@ def checked_counts(X: Any, start: int = 0) -> sparse.csr_array:
     rows = sparse.csr_array(X)
     data, indices, indptr = rows.data, rows.indices, rows.indptr
     _refuse_wrong_dtype(data)
-    if data.size:
-        _refuse_bad_counts(data, indices, indptr, start)
+    for first in range(0, data.size, CHECK_CELLS):
+        _refuse_bad_counts(data[first : first + CHECK_CELLS], first, indices, indptr, start)
     data = data.astype(np.float64, copy=False)
     rows = sparse.csr_array((data, indices, indptr), shape=rows.shape)
     if not rows.has_canonical_format:
@@ -220,7 +221,10 @@ def _refuse_wrong_dtype(data: NDArray[Any]) -> None:
         raise ValueError(f"X has dtype {data.dtype}; expected real numbers. Convert it first.")
 
 
-def _refuse_bad_counts(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], start: int) -> None:
+def _refuse_bad_counts(
+    data: NDArray[Any], first: int, indices: NDArray[Any], indptr: NDArray[Any], start: int
+) -> None:
+    """Look at the cells from ``first`` on; ``start`` is the number of the first row."""
     if data.dtype.kind in "bu" or (data.dtype.kind == "i" and data.min() >= 0):
         return
     bad = data < 0
@@ -229,7 +233,9 @@ def _refuse_bad_counts(data: NDArray[Any], indices: NDArray[Any], indptr: NDArra
     if not bad.any():
         return
     position = int(np.flatnonzero(bad)[0])
-    value, column = data[position], int(indices[position])
+    value = data[position]
+    position += first
+    column = int(indices[position])
     row = start + int(np.searchsorted(indptr, position, side="right")) - 1
     where = f"at row {row}, column {column}"
     if np.isnan(value):

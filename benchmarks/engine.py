@@ -1,0 +1,99 @@
+"""The moment stage beside scikit-learn's TruncatedSVD and LDA: seconds and peak memory of every step.
+
+    python benchmarks/engine.py                    # the whole table
+    python benchmarks/engine.py --corpus ap --k 50 # one part of it
+"""
+
+import argparse
+import json
+from statistics import median
+
+import corpora
+import numpy as np
+from measure import Steps, isolated
+
+STEPS = ["read and sum", "whiten", "tensor", "diagonalise", "unmix"]
+METHODS = ["polyad", "TruncatedSVD", "sklearn LDA"]
+
+
+def moment_stage(X, K, steps):
+    """The five steps one by one, as `LDA` runs them, so that each can be timed."""
+    from polyad.decompose import diagonaliser, simplex_rows, whiten
+    from polyad.engine import count_blocks, runner_for, single_threaded_blas
+    from polyad.moments import raw_moments, summarise_counts
+
+    run = runner_for(None)
+    with single_threaded_blas():
+        with steps("read and sum"):
+            blocks = count_blocks(X)
+            summary = summarise_counts(blocks, run)
+            moments = raw_moments(blocks, run, summary.lengths, 1.25).at(2.0)
+        with steps("whiten"):
+            enough = summary.document_frequency >= np.clip(np.sqrt(X.shape[0]) / 4, 3, 50)
+            metric = np.where(enough, np.maximum(summary.word_totals / X.shape[0], 1e-300) ** -0.25, 0.0)
+            whitener = whiten(moments.second, K, metric=metric, strict=False).whitener
+        with steps("tensor"):
+            tensor = moments.third(whitener)
+        with steps("diagonalise"):
+            rotation = diagonaliser("power")(tensor, max_iter=8).rotation
+        with steps("unmix"):
+            simplex_rows((moments.second @ (rotation.T @ whitener).T).T)
+
+
+def one(name, K, method):
+    from sklearn.decomposition import LatentDirichletAllocation, TruncatedSVD
+
+    X = corpora.load(name)
+    steps = Steps()
+    if method == "polyad":
+        moment_stage(X[:300], 3, Steps())  # compiled code is loaded once; nobody counts an import
+        moment_stage(X, K, steps)
+    elif method == "TruncatedSVD":
+        with steps("fit"):
+            TruncatedSVD(K, random_state=0).fit(X)
+    else:
+        with steps("fit"):
+            LatentDirichletAllocation(K, max_iter=10, n_jobs=-1, random_state=0).fit(X)
+    print(json.dumps({"seconds": steps.seconds, "megabytes": steps.megabytes, "cells": int(X.nnz)}))
+
+
+def row(name, K, method, results):
+    seconds = {step: median(r["seconds"][step] for r in results) for step in results[0]["seconds"]}
+    memory = max(max(r["megabytes"].values()) for r in results)
+    parts = "  ".join(f"{step} {value:.3f}" for step, value in seconds.items() if step in STEPS)
+    return sum(seconds.values()), f"{name:8} {K:4} {method:13} {sum(seconds.values()):8.2f} {memory:8.0f}   {parts}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", nargs="+", default=["ap", "gp50k"])
+    parser.add_argument("--k", nargs="+", type=int, default=[10, 50, 100])
+    parser.add_argument("--repeat", type=int, default=3, help="median of so many runs (peers over a minute: one)")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        name, K, method = options.one
+        return one(name, int(K), method)
+    print(f"{'corpus':8} {'K':>4} {'method':13} {'seconds':>8} {'peak MB':>8}   seconds of the steps")
+    for name in options.corpus:
+        if corpora.folder(name) and not corpora.available(corpora.folder(name)):
+            print(f"{name:8} skipped: no files at {corpora.DATA / corpora.folder(name)}")
+            continue
+        for K in options.k:
+            totals = {}
+            for method in METHODS:
+                repeats = 1 if method == "sklearn LDA" else options.repeat
+                results = [isolated(__file__, "--one", name, K, method) for _ in range(repeats)]
+                failed = [r["error"] for r in results if "error" in r]
+                if failed:
+                    print(f"{name:8} {K:4} {method:13} failed: {failed[0]}")
+                    continue
+                totals[method], line = row(name, K, method, results)
+                print(line, flush=True)
+            if "polyad" in totals:
+                ratios = [f"{totals[m] / totals['polyad']:.2f} x {m}" for m in METHODS[1:] if m in totals]
+                print(f"{'':14}{'':13} times as long as polyad: {', '.join(ratios)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
