@@ -1,15 +1,16 @@
 """The moment stage beside scikit-learn's TruncatedSVD and LDA: seconds and peak memory of every step.
 
-    python benchmarks/engine.py                    # the whole table
-    python benchmarks/engine.py --corpus ap --k 50 # one part of it
+python benchmarks/engine.py                    # the whole table
+python benchmarks/engine.py --corpus ap --k 50 # one part of it
 """
 
 import argparse
 import json
 from statistics import median
 
-import corpora
 import numpy as np
+
+import corpora
 from measure import Steps, isolated
 
 STEPS = ["read and sum", "whiten", "tensor", "diagonalise", "unmix"]
@@ -17,7 +18,7 @@ METHODS = ["polyad", "TruncatedSVD", "sklearn LDA"]
 
 
 def moment_stage(X, K, steps):
-    """The five steps one by one, as `LDA` runs them, so that each can be timed."""
+    """Run the five steps one by one, as `LDA` runs them, so that each can be timed."""
     from polyad.decompose import diagonaliser, simplex_rows, whiten
     from polyad.engine import count_blocks, runner_for, single_threaded_blas
     from polyad.moments import raw_moments, summarise_counts

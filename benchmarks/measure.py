@@ -21,6 +21,7 @@ class Steps:
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
+        """Measure a step."""
         before = _reset_peak()
         start = time.perf_counter()
         yield

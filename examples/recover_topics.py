@@ -1,6 +1,6 @@
 """Draw a corpus from known topics, recover them by moments, and tell how well and how fast.
 
-    python examples/recover_topics.py
+python examples/recover_topics.py
 """
 
 import time

@@ -2,6 +2,10 @@
 
 import logging
 
+from polyad.models import LDA, DiscreteICA, SingleTopic
+
 __version__ = "0.1.0"
+
+__all__ = ["LDA", "DiscreteICA", "SingleTopic", "__version__"]
 
 logging.getLogger("polyad").addHandler(logging.NullHandler())

@@ -19,11 +19,14 @@ class RankError(ValueError):
     ----------
     supported
         How many components the data support.
+    spectrum
+        The eigenvalues found, largest first.
     """
 
-    def __init__(self, message: str, supported: int) -> None:
+    def __init__(self, message: str, supported: int, spectrum: FloatArray) -> None:
         super().__init__(message)
         self.supported = supported
+        self.spectrum = spectrum
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ def _refuse_impossible(n_components: int, n_features: int, n_used: int) -> None:
             f"n_components is {n_components}, but only {n_used} of the {n_features} columns carry information: "
             f"ask for at most {n_used} components.",
             supported=n_used,
+            spectrum=np.empty(0),
         )
 
 
@@ -159,4 +163,5 @@ def _refuse_low_rank(values: FloatArray, n_components: int, n_used: int, strict:
             f"{n_components} components were asked for: the data support at most {supported}. "
             "Ask for fewer components, or give more (or longer) documents.",
             supported=supported,
+            spectrum=values,
         )

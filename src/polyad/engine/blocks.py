@@ -109,7 +109,7 @@ def count_blocks(X: Any) -> Blocks:
     >>> count_blocks([[1, -2]])
     Traceback (most recent call last):
     ...
-    ValueError: X has the negative count -2 at row 0, column 1. Counts are whole numbers from 0 up.
+    ValueError: Negative values in data: X has the count -2 at row 0, column 1. Counts are whole numbers from 0 up.
     """
     return _as_blocks(getattr(X, "counts", X), checked_counts)
 
@@ -172,7 +172,6 @@ def checked_counts(X: Any, start: int = 0) -> sparse.csr_array:
     X = _two_dimensional(X, "documents x words")
     rows = sparse.csr_array(X)
     data, indices, indptr = rows.data, rows.indices, rows.indptr
-    _refuse_wrong_dtype(data)
     for first in range(0, data.size, CHECK_CELLS):
         _refuse_bad_counts(data[first : first + CHECK_CELLS], first, indices, indptr, start)
     data = data.astype(np.float64, copy=False)
@@ -190,9 +189,7 @@ def checked_counts(X: Any, start: int = 0) -> sparse.csr_array:
 
 def _checked_signals(X: Any, start: int = 0) -> FloatArray:
     X = X.toarray() if _is_sparse(X) else X
-    values = np.asarray(_two_dimensional(X, "samples x channels"))
-    _refuse_wrong_dtype(values)
-    values = values.astype(np.float64, copy=False)
+    values = np.asarray(_two_dimensional(X, "samples x channels")).astype(np.float64, copy=False)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(
@@ -208,22 +205,33 @@ def _is_sparse(X: Any) -> bool:
 
 def _two_dimensional(X: Any, meaning: str) -> Any:
     if not _is_sparse(X):
-        X = np.asarray(X)
+        X = _as_real(np.asarray(X))
+    elif X.dtype.kind not in "biuf":
+        X = X.copy()
+        X.data = _as_real(X.data)
     if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s); expected two: {meaning}.")
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(f"X is empty: {X.shape[0]} rows and {X.shape[1]} columns ({meaning}).")
+        raise ValueError(f"X has {X.ndim} dimension(s); expected two: {meaning}. Reshape your data.")
+    for size, what in zip(X.shape, ("sample(s)", "feature(s)")):
+        if size == 0:
+            raise ValueError(f"X is empty: 0 {what} (shape={X.shape}) while a minimum of 1 is required ({meaning}).")
     return X
 
 
-def _refuse_wrong_dtype(data: NDArray[Any]) -> None:
+def _as_real(data: NDArray[Any]) -> NDArray[Any]:
+    """Return real numbers; an array of objects is read as numbers where all of them are."""
+    if data.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {data.dtype}; expected real numbers.")
+    if data.dtype.kind == "O":
+        try:
+            return data.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X has dtype object and is not made of numbers: {error}.") from None
     if data.dtype.kind not in "biuf":
         raise ValueError(f"X has dtype {data.dtype}; expected real numbers. Convert it first.")
+    return data
 
 
-def _refuse_bad_counts(
-    data: NDArray[Any], first: int, indices: NDArray[Any], indptr: NDArray[Any], start: int
-) -> None:
+def _refuse_bad_counts(data: NDArray[Any], first: int, indices: NDArray[Any], indptr: NDArray[Any], start: int) -> None:
     """Look at the cells from ``first`` on; ``start`` is the number of the first row."""
     if data.dtype.kind in "bu" or (data.dtype.kind == "i" and data.min() >= 0):
         return
@@ -243,7 +251,9 @@ def _refuse_bad_counts(
     if np.isinf(value):
         raise ValueError(f"X has an infinite count {where}. Counts are whole numbers from 0 up.")
     if value < 0:
-        raise ValueError(f"X has the negative count {value:g} {where}. Counts are whole numbers from 0 up.")
+        raise ValueError(
+            f"Negative values in data: X has the count {value:g} {where}. Counts are whole numbers from 0 up."
+        )
     raise ValueError(
         f"X has the fractional count {value:g} {where}. Counts are whole numbers from 0 up: "
         "give raw word counts, not tf-idf weights or proportions."
@@ -267,11 +277,9 @@ def _rows_between(part: Any, first: int, last: int) -> Any:
     if not _is_sparse(part):
         return part[first:last]
     begin, end = part.indptr[first], part.indptr[last]
-    indptr = (part.indptr[first : last + 1] - begin).astype(np.int32)
-    rows = sparse.csr_array(
-        (part.data[begin:end], part.indices[begin:end], indptr),
-        shape=(last - first, part.shape[1]),
-        copy=False,
-    )
+    rows = sparse.csr_array((last - first, part.shape[1]), dtype=np.float64)
+    # Set one by one: the constructor copies an array that is less than half of another one.
+    rows.data, rows.indices = part.data[begin:end], part.indices[begin:end]
+    rows.indptr = (part.indptr[first : last + 1] - begin).astype(np.int32)
     rows.has_canonical_format = True  # cut from canonical rows; spares SciPy a check of every cell
     return rows

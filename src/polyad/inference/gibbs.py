@@ -1,0 +1,75 @@
+"""The Gibbs sampler with fixed topics: the slow and sure way to topic shares."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from polyad.engine import Runner
+from polyad.engine.blocks import FloatArray
+from polyad.inference.evaluation_kernels import document_groups, sample_shares, seed_of
+from polyad.inference.posterior import checked_topics
+
+
+def gibbs_shares(
+    components: ArrayLike,
+    prior: ArrayLike,
+    counts: sparse.csr_array,
+    run: Runner,
+    *,
+    n_iter: int = 200,
+    burn_in: int = 50,
+    random_state: int | np.random.Generator | None = 0,
+) -> FloatArray:
+    """Return the topic shares of documents as means of Gibbs samples, N x K; rows sum to 1.
+
+    Remark 4 of the SVTD paper: each token's topic is drawn again and again given the topics of the other tokens
+    (eq. 2), and a document's shares are (tokens of the topic + prior) / (tokens + total of the prior), here averaged
+    over the sweeps after the burn-in. They converge to the posterior means, which the faster methods of
+    :func:`polyad.inference.posterior.topic_shares` only come near.
+
+    Parameters
+    ----------
+    components
+        K x M, rows sum to 1.
+    prior
+        Dirichlet parameters of the shares: one for all topics, or one for each.
+    counts
+        Canonical CSR counts over the same M words.
+    run
+        How the documents are run; the answer does not depend on it.
+    n_iter
+        Sweeps over the tokens in all.
+    burn_in
+        Sweeps at the start that are left out of the mean.
+    random_state
+        Seed or generator. Every document has its own stream, given by the seed and its row number.
+
+    Notes
+    -----
+    A word that no topic has says nothing about the shares and is left out. A document without tokens, or with such
+    words only, gets the mean of the prior.
+
+    Examples
+    --------
+    >>> from polyad.engine import Serial
+    >>> topics = [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    >>> gibbs_shares(topics, 1.0, sparse.csr_array([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0]]), Serial())
+    array([[0.66666667, 0.33333333],
+           [0.5       , 0.5       ]])
+    """
+    if not 0 <= burn_in < n_iter:
+        raise ValueError(f"burn_in is {burn_in} of n_iter = {n_iter} sweeps; give 0 or more, and fewer than n_iter.")
+    topics, alpha = checked_topics(components, prior)
+    n_documents, n_words = counts.shape
+    if n_words != topics.shape[1]:
+        raise ValueError(f"The documents have {n_words} words and the topics {topics.shape[1]}; they must be the same.")
+    table, seed = np.ascontiguousarray(topics.T), seed_of(random_state)
+    indptr, words = counts.indptr.astype(np.int64), counts.indices.astype(np.int32, copy=False)
+    values = np.where((topics.max(axis=0) > 0)[words], counts.data, 0.0)
+    shares = np.empty((n_documents, alpha.size))
+
+    def sample_group(group: tuple[int, int]) -> None:
+        sample_shares(*group, indptr, words, values, table, alpha, n_iter, burn_in, seed, shares)
+
+    run.each(sample_group, document_groups(n_documents))
+    return shares / shares.sum(axis=1, keepdims=True)

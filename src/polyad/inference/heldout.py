@@ -1,0 +1,337 @@
+"""Held-out likelihood: how well known topics predict documents that they were not learned from.
+
+Three answers to one question. *Document completion* learns the topic shares from one half of a document and scores
+the other half: fast, and what topics are compared by. *Left-to-right* and the *Chib-style* estimator give the
+probability of whole documents with the shares integrated out (Wallach, Murray, Salakhutdinov and Mimno, "Evaluation
+methods for topic models", 2009): slow, and right.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from polyad.engine import Blocks, Runner, Serial, count_blocks, runner_for
+from polyad.engine.blocks import FloatArray, checked_counts
+from polyad.inference.cells import cells_of
+from polyad.inference.evaluation_kernels import (
+    chib_documents,
+    document_groups,
+    left_to_right_documents,
+    sampling_table,
+    score_documents,
+    seed_of,
+    split_documents,
+)
+from polyad.inference.posterior import checked_topics, topic_shares
+
+CHUNK_CELLS = 1 << 20  # cells worked on together: enough for many threads, and the bound of the memory
+CHUNK_ROWS = 1 << 16
+SUM_TOLERANCE = 1e-6
+
+RandomState = int | np.random.Generator | None
+Range = tuple[int, int]
+Chunk = tuple[int, NDArray[np.int64], NDArray[np.int32], FloatArray]  # row of the first document; indptr, words, counts
+
+
+def completion_bits(
+    components: ArrayLike,
+    prior: ArrayLike,
+    X: Any,
+    random_state: RandomState = 0,
+    *,
+    n_jobs: int | None = None,
+    max_iter: int = 20,
+) -> float:
+    """Return the held-out bits per token by document completion; lower is better.
+
+    The tokens of each document are split at random in two halves. The topic shares come from the first half, and a
+    token w of the second half has the probability sum_k share_k components[k, w].
+
+    Parameters
+    ----------
+    components
+        Topics, K x M, rows sum to 1.
+    prior
+        Dirichlet parameters of the shares: one for all topics, or one for each.
+    X
+        Documents x words, anything that :func:`polyad.engine.count_blocks` takes.
+    random_state
+        Seed or generator of the split. How documents are cut into blocks does not matter.
+    n_jobs
+        Threads; the answer does not depend on it.
+    max_iter
+        Iterations of the shares of each document ("map" of :func:`~polyad.inference.posterior.topic_shares`).
+
+    Notes
+    -----
+    Probabilities below 1e-12 count as 1e-12, so that a word that no topic has costs 40 bits and not infinitely many.
+    Documents of fewer than two tokens have nothing to learn from and are left out.
+
+    Examples
+    --------
+    >>> completion_bits([[0.25, 0.25, 0.25, 0.25]], 1.0, [[2, 4, 0, 1], [0, 1, 1, 0]])
+    2.0
+    """
+    log_likelihood, n_tokens = completion_log_likelihood(
+        components, prior, X, random_state, n_jobs=n_jobs, max_iter=max_iter
+    )
+    return -log_likelihood / (n_tokens * math.log(2))
+
+
+def completion_log_likelihood(
+    components: ArrayLike,
+    prior: ArrayLike,
+    X: Any,
+    random_state: RandomState = 0,
+    *,
+    n_jobs: int | None = None,
+    max_iter: int = 20,
+) -> tuple[float, int]:
+    """Return the log-likelihood (natural log) of the second halves of documents, and the number of their tokens.
+
+    Parameters are those of :func:`completion_bits`.
+
+    Examples
+    --------
+    >>> completion_log_likelihood([[0.5, 0.5]], 1.0, [[2, 1]])
+    (-1.386..., 2)
+    """
+    blocks, run, seed = count_blocks(X), runner_for(n_jobs), seed_of(random_state)
+    topics, alpha = _checked_model(components, prior, blocks.shape[1])
+    table = np.ascontiguousarray(topics.T)
+    log_likelihood, hidden_tokens = np.empty(blocks.shape[0]), np.empty(blocks.shape[0])
+    for start, counts in _chunks(blocks):
+        rows = slice(start, start + counts.shape[0])
+        observed, hidden = _split(_without_single_tokens(counts), seed, start, run)
+        shares = topic_shares(topics, alpha, observed, run, method="map", max_iter=max_iter)
+        _score(hidden, table, shares, run, log_likelihood[rows])
+        hidden_tokens[rows] = hidden.sum(axis=1)
+    n_tokens = int(hidden_tokens.sum())
+    if n_tokens == 0:
+        raise ValueError(
+            f"Not one of the {blocks.shape[0]} documents has two tokens or more: there is nothing to predict. "
+            "Give longer documents."
+        )
+    return float(log_likelihood.sum()), n_tokens
+
+
+def split_tokens(counts: Any, random_state: RandomState = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return two matrices of counts that add up to the given one: a random half of each document's tokens, the rest.
+
+    Of L tokens the first matrix has L // 2, drawn without replacement. Every document has its own stream, given by
+    the seed and its row number.
+
+    Parameters
+    ----------
+    counts
+        Documents x words in one sparse or dense matrix.
+    random_state
+        Seed or generator.
+
+    Examples
+    --------
+    >>> observed, hidden = split_tokens([[3, 0, 2], [0, 1, 0]])
+    >>> observed.sum(axis=1), hidden.sum(axis=1)
+    (array([2., 0.]), array([3., 1.]))
+    >>> (observed + hidden).toarray()
+    array([[3., 0., 2.],
+           [0., 1., 0.]])
+    """
+    return _split(checked_counts(counts), seed_of(random_state), 0, Serial())
+
+
+def left_to_right(
+    components: ArrayLike,
+    prior: ArrayLike,
+    X: Any,
+    *,
+    n_particles: int = 20,
+    random_state: RandomState = 0,
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """Return estimates of log p(tokens) of every document by the left-to-right algorithm, N.
+
+    It is the (natural) log-probability of the *sequence* of tokens with the topic shares integrated out: the
+    multinomial coefficient, the number of orders in which a document's tokens could come, is not in it. A document
+    without tokens has 0.
+
+    Parameters
+    ----------
+    components, prior, X, n_jobs
+        As for :func:`completion_bits`.
+    n_particles
+        Samples of the topics of a document; more of them, less variance.
+    random_state
+        Seed or generator. Every document has its own stream, given by the seed and its row number.
+
+    Notes
+    -----
+    The tokens come in a random order. Before each of them the topics of all earlier tokens are drawn again in every
+    particle, so that the time grows with the square of a document's length; then the mean over the particles of
+    p(token | topics of the earlier tokens) is a factor of the answer. Wallach et al. (2009) keep all particles to the
+    end. Here they are drawn anew after each token in proportion to that probability (a particle filter with Gibbs
+    moves), which takes next to no time and makes the mean of exp(estimate) exactly p(tokens). Without it that is so
+    for a single particle only: the factors are means under a distribution that is not the posterior, and with a
+    small prior the answer for a short document can be wrong by half, however many particles there are.
+
+    Words that every topic gives less than 1e-12 get that probability in all topics.
+
+    Examples
+    --------
+    >>> bool(left_to_right([[0.9, 0.1], [0.1, 0.9]], 0.5, [[1, 0], [0, 0]])[0] == np.log(0.5))
+    True
+    """
+    _check_at_least("n_particles", n_particles, 1)
+    blocks, seed = count_blocks(X), seed_of(random_state)
+    topics, alpha = _checked_model(components, prior, blocks.shape[1])
+    table = sampling_table(topics)
+
+    def estimate(chunk: Chunk, out: FloatArray, group: Range) -> None:
+        left_to_right_documents(*group, *chunk, table, alpha, n_particles, seed, out)
+
+    return _each_document(estimate, blocks, runner_for(n_jobs))
+
+
+def chib(
+    components: ArrayLike,
+    prior: ArrayLike,
+    X: Any,
+    *,
+    n_iter: int = 1000,
+    burn_in: int = 50,
+    random_state: RandomState = 0,
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """Return Chib-style estimates of log p(tokens) of every document, N.
+
+    As for :func:`left_to_right` it is the log-probability of the sequence of tokens, without the multinomial
+    coefficient, and 0 for a document without tokens.
+
+    Parameters
+    ----------
+    components, prior, X, n_jobs
+        As for :func:`completion_bits`.
+    n_iter
+        Length of the Markov chain whose states are averaged over.
+    burn_in
+        Gibbs sweeps before the climb to the special assignment.
+    random_state
+        Seed or generator. Every document has its own stream, given by the seed and its row number.
+
+    Notes
+    -----
+    p(tokens) = p(tokens, z*) / p(z* | tokens) for any assignment z* of topics to tokens; z* is a local maximum of the
+    posterior. The denominator is the mean, over the states z of a Gibbs chain, of the probability that the next sweep
+    leads to z*. The chain is placed around z* at random and grows from there forwards and backwards, which makes the
+    mean of exp(estimate) exactly p(tokens) (Murray and Salakhutdinov, 2009). The discrete ICA paper evaluates with
+    this estimator (its appendix G.6).
+
+    Words that every topic gives less than 1e-12 get that probability in all topics.
+
+    Examples
+    --------
+    >>> chib([[0.9, 0.1], [0.1, 0.9]], 0.5, [[1, 0], [0, 0]]).round(6) + 0.0
+    array([-0.693147,  0.      ])
+    """
+    _check_at_least("n_iter", n_iter, 1)
+    _check_at_least("burn_in", burn_in, 0)
+    blocks, seed = count_blocks(X), seed_of(random_state)
+    topics, alpha = _checked_model(components, prior, blocks.shape[1])
+    table = sampling_table(topics)
+
+    def estimate(chunk: Chunk, out: FloatArray, group: Range) -> None:
+        chib_documents(*group, *chunk, table, alpha, n_iter, burn_in, seed, out)
+
+    return _each_document(estimate, blocks, runner_for(n_jobs))
+
+
+def _each_document(estimate: Callable[[Chunk, FloatArray, Range], None], blocks: Blocks, run: Runner) -> FloatArray:
+    """Return the estimates of all documents, by groups of a few documents."""
+    estimates = np.empty(blocks.shape[0])
+    for start, counts in _chunks(blocks):
+        cells = cells_of(counts)
+        chunk = start, cells.indptr, cells.words, counts.data
+        out = estimates[start : start + counts.shape[0]]
+        run.each(partial(estimate, chunk, out), document_groups(counts.shape[0]))
+    return estimates
+
+
+def _chunks(blocks: Blocks) -> Iterator[tuple[int, sparse.csr_array]]:
+    """Yield consecutive documents, many blocks at a time, each with the row number of the first."""
+    held: list[Any] = []
+    start = n_cells = n_rows = 0
+    for block in blocks:
+        if held and (n_cells + block.rows.nnz > CHUNK_CELLS or n_rows + block.rows.shape[0] > CHUNK_ROWS):
+            yield start, sparse.vstack(held, format="csr")
+            held, start, n_cells, n_rows = [], block.start, 0, 0
+        held.append(block.rows)
+        n_cells += block.rows.nnz
+        n_rows += block.rows.shape[0]
+    yield start, sparse.vstack(held, format="csr")
+
+
+def _without_single_tokens(counts: sparse.csr_array) -> sparse.csr_array:
+    """Return the counts with documents of one token made empty."""
+    long_enough = np.asarray(counts.sum(axis=1)) >= 2
+    if long_enough.all():
+        return counts
+    kept = counts.data * np.repeat(long_enough, np.diff(counts.indptr))
+    return sparse.csr_array((kept, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def _split(
+    counts: sparse.csr_array, seed: np.uint64, start: int, run: Runner
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Split the tokens of documents whose row numbers begin at ``start``."""
+    cells = cells_of(counts)
+    values, taken = counts.data, np.empty(counts.nnz)
+
+    def split_range(documents: Range) -> None:
+        split_documents(*documents, start, cells.indptr, values, seed, taken)
+
+    run.each(split_range, cells.document_ranges)
+    return _with_values(counts, taken), _with_values(counts, values - taken)
+
+
+def _with_values(counts: sparse.csr_array, values: FloatArray) -> sparse.csr_array:
+    """Return a matrix with other values in the same cells, those of value 0 taken out."""
+    result = sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape, copy=True)
+    result.eliminate_zeros()
+    return result
+
+
+def _score(hidden: sparse.csr_array, table: FloatArray, shares: FloatArray, run: Runner, out: FloatArray) -> None:
+    cells = cells_of(hidden)
+
+    def score_range(documents: Range) -> None:
+        score_documents(*documents, cells.indptr, cells.words, hidden.data, table, shares, out)
+
+    run.each(score_range, cells.document_ranges)
+
+
+def _checked_model(components: ArrayLike, prior: ArrayLike, n_words: int) -> tuple[FloatArray, FloatArray]:
+    """Return topics and prior, or say why they cannot be scored on documents of so many words."""
+    topics, alpha = checked_topics(components, prior)
+    if topics.shape[1] != n_words:
+        raise ValueError(
+            f"The topics have {topics.shape[1]} words and the documents {n_words}. "
+            "Count the documents over the vocabulary of the topics."
+        )
+    sums = topics.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+    if wrong.size:
+        raise ValueError(
+            f"Each topic must sum to 1 over the words; topic {wrong[0]} sums to {sums[wrong[0]]:g}. "
+            "Divide the rows of components by their sums."
+        )
+    return topics, alpha
+
+
+def _check_at_least(name: str, value: int, smallest: int) -> None:
+    if value != int(value) or value < smallest:
+        raise ValueError(f"{name} is {value}; give a whole number from {smallest} up.")

@@ -1,0 +1,277 @@
+"""Compiled loops over the non-zero cells of a corpus, for ranges of documents or of words.
+
+Layout: float32; topic tables are words x K with K padded by zeros to a multiple of 16, so that a topic row is
+whole vector registers; the rows that a document needs are gathered once into a buffer and used by every iteration.
+All functions work on a range and write to places of their own, so that ranges can run in any number of threads.
+"""
+
+import numpy as np
+from numba import njit
+
+PAD = 16
+TINY = np.float32(1e-30)
+ONE = np.float32(1)
+ZERO = np.float32(0)
+
+
+def padded(size: int) -> int:
+    """Return a number of topics rounded up to whole vector registers."""
+    return -(-size // PAD) * PAD
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
+    """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
+
+    The last iteration leaves ``shares`` as they are: ``shares * gathered`` are then the expected tokens of the topics
+    and ``inverse`` is 1 / (rows shares) for every cell, both for the same shares.
+    """
+    n, K = rows.shape
+    for iteration in range(n_iter):
+        for k in range(K):
+            gathered[k] = ZERO
+        for i in range(n):
+            total = TINY
+            for k in range(K):
+                total += shares[k] * rows[i, k]
+            inverse[i] = ONE / total
+            weight = counts[i] / total
+            for k in range(K):
+                gathered[k] += weight * rows[i, k]
+        if iteration < n_iter - 1:
+            for k in range(K):
+                shares[k] = prior[k] + shares[k] * gathered[k]
+
+
+@njit(cache=True, nogil=True)
+def longest_row(first, last, indptr):  # type: ignore[no-untyped-def]
+    """Return the largest number of cells in a row of the range."""
+    longest = 0
+    for d in range(first, last):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    return longest
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _gather(start, n, words, counts, topics, rows):  # type: ignore[no-untyped-def]
+    """Copy the topic rows of a document's words into a buffer; return the document's length."""
+    K = topics.shape[1]
+    length = ZERO
+    for i in range(n):
+        word = words[start + i]
+        length += counts[start + i]
+        for k in range(K):
+            rows[i, k] = topics[word, k]
+    return length
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _write_shares(tokens, prior, out):  # type: ignore[no-untyped-def]
+    """Write (prior + tokens) scaled to sum to 1."""
+    total = ZERO
+    for k in range(prior.size):
+        out[k] = prior[k] + tokens[k]
+        total += out[k]
+    for k in range(prior.size):
+        out[k] /= total
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def infer_shares(first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out):  # type: ignore[no-untyped-def]
+    """Topic shares with fixed topics, for documents first to last, by the fixed point of EM."""
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    inverse = np.empty(longest, np.float32)
+    shares, gathered = np.empty(K, np.float32), np.empty(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
+        for k in range(K):
+            shares[k] = prior[k] * scale
+        _fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse, n_iter)
+        for k in range(K):
+            gathered[k] *= shares[k]
+        _write_shares(gathered, prior, out[d])
+
+
+@njit(cache=True, nogil=True)
+def digamma(x):  # type: ignore[no-untyped-def]
+    """Digamma of a positive number: shifted up to 6, then the asymptotic series; right to 1e-9."""
+    shift = 0.0
+    while x < 6.0:
+        shift -= 1.0 / x
+        x += 1.0
+    inverse = 1.0 / (x * x)
+    series = inverse * (1.0 / 12 - inverse * (1.0 / 120 - inverse * (1.0 / 252 - inverse * (1.0 / 240))))
+    return shift + np.log(x) - 0.5 / x - series
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
+    """Iterate ``gamma <- prior + weights * (rows' (counts / (rows weights)))``, weights = exp(digamma(gamma)).
+
+    ``weights`` and ``inverse`` are left as of the last expectation, and ``gamma`` as of the update after it.
+    """
+    n, K = rows.shape
+    for _ in range(n_iter):
+        for k in range(K):
+            gathered[k] = ZERO
+            # Scaled by exp(-digamma(sum)) in theory; the scale cancels, and is left out.
+            weights[k] = np.float32(np.exp(digamma(gamma[k]))) if k < n_topics else ZERO
+        for i in range(n):
+            total = TINY
+            for k in range(K):
+                total += weights[k] * rows[i, k]
+            inverse[i] = ONE / total
+            weight = counts[i] / total
+            for k in range(K):
+                gathered[k] += weight * rows[i, k]
+        for k in range(K):
+            gamma[k] = prior[k] + weights[k] * gathered[k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def infer_shares_variational(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out
+):
+    """Topic shares with fixed topics, for documents first to last: means of the variational posterior."""
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    inverse = np.empty(longest, np.float32)
+    gamma, weights, gathered = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K, np.float32)
+    none = np.zeros(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = _gather(start, n, words, counts, topics, rows)
+        for k in range(K):
+            gamma[k] = prior[k] * (ONE + length / prior_total)
+        _variational_tokens(
+            rows[:n], counts[start : start + n], prior, n_topics, gamma, weights, gathered, inverse, n_iter
+        )
+        _write_shares(none, gamma, out[d])
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out):  # type: ignore[no-untyped-def]
+    """Topic shares with fixed topics, for documents first to last: every token sees the others' assignments."""
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows, kept = np.empty((longest, K), np.float32), np.empty((longest, K), np.float32)
+    inverse = np.empty(longest, np.float32)
+    shares, tokens = np.empty(K, np.float32), np.empty(K, np.float32)
+    none = np.zeros(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
+        for k in range(K):
+            shares[k] = prior[k] * scale
+        _fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3)
+        for i in range(n):
+            for k in range(K):
+                kept[i, k] = shares[k] * rows[i, k] * inverse[i]
+        for k in range(K):
+            shares[k] = prior[k] + shares[k] * tokens[k]
+        cvb0_sweeps(rows[:n], counts[start : start + n], shares, kept[:n], tokens, n_iter)
+        _write_shares(none, shares, out[d])
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-untyped-def]
+    """Sweep over the cells of a document, each leaving one own token out of the document's counts.
+
+    ``shares`` (prior + expected tokens) and ``kept`` (responsibilities of a token) change in place.
+    """
+    n, K = rows.shape
+    for _ in range(n_iter):
+        for i in range(n):
+            total = TINY
+            for k in range(K):
+                fresh[k] = max(shares[k] - kept[i, k], ZERO) * rows[i, k]
+                total += fresh[k]
+            inverse, count = ONE / total, counts[i]
+            for k in range(K):
+                value = fresh[k] * inverse
+                shares[k] += count * (value - kept[i, k])
+                kept[i, k] = value
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def expect_documents(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_iter, warm, shares_of, tokens_of, inverse,
+    kept_at, kept, leave_out, one_token, floor, damping,
+):  # fmt: skip
+    """E step of documents first to last.
+
+    Writes the shares and expected tokens of each document, 1 / (rows shares) of each cell, and for words whose
+    responsibilities are kept (``kept_at`` >= 0) the damped mean of their responsibilities. With ``leave_out`` such a
+    word's row is that of all other tokens: its own token is taken out of it.
+    """
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    shares, gathered = np.empty(K, np.float32), np.empty(K, np.float32)
+    prior_total = prior.sum()
+    new = np.float32(damping) if leave_out else ONE
+    old = ONE - new
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = ZERO
+        for i in range(n):
+            word, own = words[start + i], kept_at[start + i]
+            length += counts[start + i]
+            if leave_out and own >= 0:
+                for k in range(K):
+                    rows[i, k] = max(topics[word, k] - kept[own, k] * one_token[k], floor[k])
+            else:
+                for k in range(K):
+                    rows[i, k] = topics[word, k]
+        scale = ONE + length / prior_total
+        for k in range(K):
+            shares[k] = prior[k] + tokens_of[d, k] if warm else prior[k] * scale
+        _fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse[start : start + n], n_iter)
+        for i in range(n):
+            own = kept_at[start + i]
+            if own >= 0:
+                weight = new * inverse[start + i]
+                for k in range(K):
+                    kept[own, k] = old * kept[own, k] + weight * shares[k] * rows[i, k]
+        for k in range(K):
+            shares_of[d, k] = shares[k]
+            tokens_of[d, k] = shares[k] * gathered[k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def collect_words(  # type: ignore[no-untyped-def]
+    first, last, word_ptr, word_documents, word_cells, counts, inverse, shares_of, topics, kept_at, kept, out
+):
+    """M step of words first to last: expected tokens of each topic, summed document by document.
+
+    Going word by word through the transposed index needs no accumulators, so that there is nothing to merge.
+    """
+    K = topics.shape[1]
+    tokens = np.empty(K, np.float32)
+    for word in range(first, last):
+        begin, end = word_ptr[word], word_ptr[word + 1]
+        for k in range(K):
+            tokens[k] = ZERO
+        if begin < end and kept_at[word_cells[begin]] >= 0:
+            for p in range(begin, end):
+                cell = word_cells[p]
+                own, count = kept_at[cell], counts[cell]
+                for k in range(K):
+                    tokens[k] += count * kept[own, k]
+            for k in range(K):
+                out[word, k] = tokens[k]
+        else:
+            for p in range(begin, end):
+                cell, document = word_cells[p], word_documents[p]
+                weight = counts[cell] * inverse[cell]
+                for k in range(K):
+                    tokens[k] += weight * shares_of[document, k]
+            for k in range(K):
+                out[word, k] = tokens[k] * topics[word, k]

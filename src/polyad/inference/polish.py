@@ -1,0 +1,222 @@
+"""Polishing: a few passes of likelihood over the corpus, started from the topics of the moments.
+
+Every pass is an E step over ranges of documents and an M step over ranges of words. No pass depends on the order of
+the documents (but for rounding) or on the number of threads.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from polyad.engine import Runner
+from polyad.engine.blocks import FloatArray
+from polyad.inference.cells import Cells, WordIndex, cells_of, index_words, padded_vector, topic_table
+from polyad.inference.kernels import collect_words, expect_documents, padded
+
+FIRST_INNER, INNER = 10, 3  # iterations for each document in the first pass, and in later ones that start warm
+RARE = 50  # up to so many documents a word's own token is left out of its row: plain EM overfits these words
+DAMPING = 0.7  # weight of the new responsibilities of such a word against the old ones
+OVER_RELAXATION = 0.7  # of the change in the counts of frequent words
+FEWEST = 0.2  # over-relaxed counts are at least this share of the counts themselves
+SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
+
+Table = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Polished:
+    """Topics after the last pass.
+
+    Attributes
+    ----------
+    components
+        K x M, rows sum to 1, all positive.
+    topic_tokens
+        Expected tokens of each topic in the corpus.
+    objective
+        Log-likelihood per token that each pass found, of the topics it started from.
+    """
+
+    components: FloatArray
+    topic_tokens: FloatArray
+    objective: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Documents:
+    """What one part of the corpus keeps from pass to pass."""
+
+    cells: Cells
+    index: WordIndex
+    shares: Table
+    tokens: Table
+    inverse: NDArray[np.float32]
+    kept_at: NDArray[np.int32]
+    kept: Table
+
+
+def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_rare_cells: int, n_components: int) -> int:
+    """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
+    K = padded(n_components)
+    index = n_cells * (4 + 4 + 4 + 4 + 4) + 8 * n_cells  # counts, two indices, inverse, kept places; the transposition
+    return index + 4 * K * (2 * n_documents + 6 * n_words + n_rare_cells)
+
+
+def polish(
+    parts: list[sparse.csr_array],
+    components: FloatArray,
+    prior: FloatArray,
+    run: Runner,
+    *,
+    n_passes: int,
+    smoothing: FloatArray | None = None,
+    leave_out: bool = True,
+    over_relaxation: float = OVER_RELAXATION,
+    progress: Callable[[int], object] | None = None,
+) -> Polished:
+    """Improve topics by passes of EM in which a rare word's own token does not count for itself.
+
+    Plain EM explains every token of a rare word by the topic that this very token has put the word in, and overfits
+    from the third pass on. Leaving the token out of its word's row, as a collapsed sampler does, cures that at the
+    price of keeping the responsibilities of rare words only.
+
+    Parameters
+    ----------
+    parts
+        Counts, in one or more groups of rows with the same columns.
+    components
+        Where to start: K x M, rows sum to 1.
+    prior
+        Dirichlet parameters of the topic shares, K.
+    run
+        How ranges of documents and of words are run.
+    n_passes
+        How many passes.
+    smoothing
+        Tokens added to every word of each topic, K; None adds ``SMOOTHING`` in all, split by the topics' tokens.
+    leave_out
+        False gives plain EM, whose penalised likelihood never gets worse (with ``over_relaxation`` 0 and a
+        given ``smoothing``).
+    over_relaxation
+        How far the counts of frequent words go beyond their last change.
+    progress
+        Called with the number of each finished pass.
+    """
+    K = components.shape[0]
+    rare = RARE if leave_out else 0
+    all_cells = [cells_of(part) for part in parts]
+    indices = [index_words(cells) for cells in all_cells]
+    frequency = np.sum([index.document_frequency for index in indices], axis=0)
+    states = [_prepare(cells, index, frequency <= rare, K) for cells, index in zip(all_cells, indices)]
+    n_tokens = sum(float(part.sum()) for part in parts)
+    is_frequent = (frequency > rare)[:, None]
+    table, padded_prior = topic_table(components), padded_vector(prior)
+    one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
+    counts, before = np.empty_like(table), None
+    objective: list[float] = []
+    for number in range(n_passes):
+        inner = INNER if number else FIRST_INNER
+        loo = leave_out and number > 0
+        likelihood = 0.0
+        for part, state in enumerate(states):
+            likelihood += _expect(state, table, padded_prior, run, inner, number > 0, loo, one_token, floor)
+            fresh = counts if part == 0 else np.empty_like(counts)
+            _collect(state, table, run, fresh)
+            if part > 0:
+                counts += fresh
+        objective.append(likelihood / max(n_tokens, 1.0))
+        extrapolated = counts
+        if before is not None and over_relaxation > 0:
+            beyond = np.maximum(counts + over_relaxation * (counts - before), FEWEST * counts)
+            extrapolated = np.where(is_frequent, beyond, counts)
+        before = counts.copy() if over_relaxation > 0 else None
+        table, one_token, floor = _normalise(extrapolated, K, smoothing)
+        if progress is not None:
+            progress(number + 1)
+    topics = table[:, :K].T.astype(np.float64)
+    tokens = counts[:, :K].sum(axis=0, dtype=np.float64)
+    return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
+
+
+def _prepare(cells: Cells, index: WordIndex, is_rare: NDArray[np.bool_], K: int) -> _Documents:
+    kept_cells = is_rare[cells.words]
+    kept_at = np.cumsum(kept_cells, dtype=np.int32)
+    kept_at -= 1
+    kept_at[~kept_cells] = -1
+    width, n_documents = padded(K), cells.shape[0]
+    return _Documents(
+        cells=cells,
+        index=index,
+        shares=np.zeros((n_documents, width), np.float32),
+        tokens=np.zeros((n_documents, width), np.float32),
+        inverse=np.empty(cells.words.size, np.float32),
+        kept_at=kept_at,
+        kept=np.zeros((int(kept_cells.sum()), width), np.float32),
+    )
+
+
+def _expect(
+    state: _Documents,
+    table: Table,
+    prior: NDArray[np.float32],
+    run: Runner,
+    inner: int,
+    warm: bool,
+    leave_out: bool,
+    one_token: NDArray[np.float32],
+    floor: NDArray[np.float32],
+) -> float:
+    """E step; returns the log-likelihood of the documents given their shares."""
+    cells = state.cells
+
+    def expect_range(documents: tuple[int, int]) -> float:
+        first, last = documents
+        expect_documents(
+            first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, warm,
+            state.shares, state.tokens, state.inverse, state.kept_at, state.kept,
+            leave_out, one_token, floor, DAMPING,
+        )  # fmt: skip
+        return _log_likelihood(state, first, last)
+
+    return run(expect_range, cells.document_ranges)
+
+
+def _log_likelihood(state: _Documents, first: int, last: int) -> float:
+    """Sum of x log(row . shares / sum of shares), from what the E step left behind."""
+    indptr = state.cells.indptr
+    own = slice(indptr[first], indptr[last])
+    counts = state.cells.counts[own]
+    lengths = np.add.reduceat(np.append(counts, np.float32(0)), indptr[first:last] - indptr[first], dtype=np.float64)
+    lengths[np.diff(indptr[first : last + 1]) == 0] = 0.0  # reduceat gives an empty document its neighbour's count
+    totals = state.shares[first:last].sum(axis=1, dtype=np.float64)
+    logs = np.log(state.inverse[own])
+    return -float(np.dot(counts.astype(np.float64), logs)) - float(lengths @ np.log(totals))
+
+
+def _collect(state: _Documents, table: Table, run: Runner, out: Table) -> None:
+    index = state.index
+
+    def collect_range(words: tuple[int, int]) -> None:
+        first, last = words
+        collect_words(
+            first, last, index.indptr, index.documents, index.cells, state.cells.counts,
+            state.inverse, state.shares, table, state.kept_at, state.kept, out,
+        )  # fmt: skip
+
+    run.each(collect_range, index.ranges)
+
+
+def _normalise(
+    counts: Table, K: int, smoothing: FloatArray | None
+) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
+    """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""
+    tokens = counts[:, :K].sum(axis=0, dtype=np.float64)
+    added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
+    added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
+    totals = tokens + counts.shape[0] * added
+    table = np.zeros_like(counts)
+    table[:, :K] = (counts[:, :K] + added.astype(np.float32)) / totals.astype(np.float32)
+    return table, padded_vector(1 / totals), padded_vector(added / totals)

@@ -1,0 +1,75 @@
+"""Topic shares of documents when the topics are known."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from polyad.engine import Runner
+from polyad.engine.blocks import FloatArray
+from polyad.inference.cells import cells_of, padded_vector, topic_table
+from polyad.inference.kernels import infer_shares, infer_shares_cvb0, infer_shares_variational
+
+METHODS = {"map": infer_shares, "variational": infer_shares_variational, "cvb0": infer_shares_cvb0}
+
+
+def checked_topics(components: ArrayLike, prior: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return topics and a prior with one entry for each of them, or say what is wrong with them."""
+    topics = np.asarray(components, dtype=np.float64)
+    if topics.ndim != 2 or not np.isfinite(topics).all() or topics.min(initial=0.0) < 0:
+        raise ValueError("components must be topics x words, finite and not negative.")
+    alpha = np.asarray(prior, dtype=np.float64)
+    alpha = np.full(topics.shape[0], float(alpha)) if alpha.ndim == 0 else alpha
+    if alpha.shape != (topics.shape[0],) or not np.isfinite(alpha).all() or alpha.min() <= 0:
+        raise ValueError(
+            f"The prior must be positive and finite, one number for all {topics.shape[0]} topics or one for each."
+        )
+    return topics, alpha
+
+
+def topic_shares(
+    components: ArrayLike,
+    prior: ArrayLike,
+    counts: sparse.csr_array,
+    run: Runner,
+    *,
+    method: str = "map",
+    max_iter: int = 20,
+) -> FloatArray:
+    """Return the topic shares of documents, N x K; rows sum to 1.
+
+    Parameters
+    ----------
+    components
+        K x M, rows sum to 1.
+    prior
+        Dirichlet parameters of the shares.
+    counts
+        Canonical CSR counts over the same M words.
+    run
+        How the ranges of documents are run; the answer does not depend on it.
+    method
+        "map": expected tokens under the shares themselves, the fixed point of EM for a Dirichlet with parameters
+        one larger. "variational": the mean of the variational posterior. "cvb0": each token sees the others'
+        assignments but not its own, the closest of the three to a Gibbs sampler's mean.
+    max_iter
+        Iterations for each document.
+
+    Notes
+    -----
+    A document without tokens, or with unknown words only, gets the mean of the prior.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}; give one of {', '.join(map(repr, METHODS))}.")
+    topics, alpha = checked_topics(components, prior)
+    K = topics.shape[0]
+    cells, table, padded_prior = cells_of(counts), topic_table(topics), padded_vector(alpha)
+    shares = np.zeros((cells.shape[0], table.shape[1]), np.float32)
+    infer = METHODS[method]
+
+    def infer_range(documents: tuple[int, int]) -> None:
+        first, last = documents
+        infer(first, last, cells.indptr, cells.words, cells.counts, table, padded_prior, K, max_iter, shares)
+
+    run.each(infer_range, cells.document_ranges)
+    result = shares[:, :K].astype(np.float64)
+    return result / result.sum(axis=1, keepdims=True)

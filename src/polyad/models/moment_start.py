@@ -1,0 +1,192 @@
+"""Steps 1 to 4 for counts: from a corpus to the topics that its moments give."""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
+from polyad.decompose.unmixing import simplex_rows
+from polyad.engine import Blocks, Runner
+from polyad.engine.blocks import FloatArray
+from polyad.moments import CountSummary, SymmetricMoments
+
+UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
+FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
+
+
+class NoiseWarning(UserWarning):
+    """More components were asked for than stand out from the noise of the sample."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus that has been checked and summed up once.
+
+    Attributes
+    ----------
+    blocks
+        The counts.
+    summary
+        Lengths, word totals and document frequencies.
+    run
+        How passes are run.
+    """
+
+    blocks: Blocks
+    summary: CountSummary
+    run: Runner
+
+    @property
+    def parts(self) -> list[sparse.csr_array]:
+        """The counts in as many groups of rows as they were given."""
+        return list(self.blocks.parts)
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens in all."""
+        return int(self.summary.lengths.sum())
+
+    @property
+    def unigram(self) -> FloatArray:
+        """Word probabilities; half a token is added to every word, so that none is impossible."""
+        totals = self.summary.word_totals + 0.5
+        return totals / totals.sum()
+
+
+def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
+    """Return the scale of each word in the whitening: (tokens a document)^(-1/4), and 0 for rare words.
+
+    Rare words carry noise and no directions of their own; what they share with the others is filled in when the
+    components are turned back to the whole vocabulary.
+    """
+    summary = corpus.summary
+    n_documents = corpus.blocks.shape[0]
+    enough = summary.document_frequency >= np.clip(np.sqrt(n_documents) / 4, 3, 50)
+    if enough.sum() < 4 * n_components + 40:
+        enough = summary.document_frequency >= 1
+    frequency = np.maximum(summary.word_totals, 1.0) / n_documents
+    return np.where(enough, frequency**-0.25, 0.0)
+
+
+@dataclass(frozen=True)
+class MomentStart:
+    """What the moments of a corpus give.
+
+    Attributes
+    ----------
+    topics
+        K x M, on the simplex.
+    values
+        Values of the whitened third moment, K.
+    spectrum, gap, noise, energy
+        Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
+    """
+
+    topics: FloatArray
+    values: FloatArray
+    spectrum: FloatArray
+    gap: float
+    noise: float
+    energy: float
+
+    def with_background(self, corpus: Corpus, share: float) -> FloatArray:
+        """Return the topics with a share of the corpus' own word distribution in each."""
+        return (1 - share) * self.topics + share * corpus.unigram
+
+
+def start_from_moments(
+    moments: SymmetricMoments,
+    corpus: Corpus,
+    n_components: int,
+    method: str | Diagonaliser,
+    random_state: int,
+) -> MomentStart:
+    """Whiten in the words' metric, diagonalise, and put the components on the simplex.
+
+    Where the second moment has fewer positive directions than topics are wanted, the others start from documents
+    that are least like the topics found, with a warning.
+    """
+    metric = word_metric(corpus, n_components)
+    try:
+        start = _decompose(moments, metric, n_components, method, random_state)
+        _warn_of_noise(start, n_components)
+        return start
+    except RankError as error:
+        found, message = error.supported, str(error)
+        spectrum = error.spectrum
+    if found:
+        start = _decompose(moments, metric, found, method, random_state)
+    else:
+        noise = float(max(-spectrum[-1], 0.0)) if spectrum.size else 0.0
+        start = MomentStart(corpus.unigram[None, :], np.ones(1), spectrum, float("inf"), noise, 0.0)
+    topics = _add_unlike_documents(start.topics, corpus, n_components)
+    if topics.shape[0] < n_components:
+        raise RankError(message, found, spectrum)
+    if n_components > 1:
+        warnings.warn(
+            f"The second moment of these data supports {found} of the {n_components} topics asked for; the others "
+            "start from single documents. Ask for fewer topics, or give more (or longer) documents.",
+            NoiseWarning,
+            stacklevel=5,
+        )
+    values = np.resize(start.values, n_components)
+    return replace(start, topics=topics, values=values)
+
+
+def _decompose(
+    moments: SymmetricMoments, metric: FloatArray, n_components: int, method: str | Diagonaliser, random_state: int
+) -> MomentStart:
+    found = polyadic_decomposition(
+        moments,
+        n_components,
+        method=method,
+        metric=metric,
+        strict=False,
+        # On noisy moments a handful of iterations is as good as the limit; no other method has any to spare.
+        max_iter=8 if method == "power" else None,
+        random_state=random_state,
+    )
+    whitening = found.whitening
+    return MomentStart(
+        simplex_rows(found.components),
+        found.values,
+        whitening.spectrum,
+        whitening.gap,
+        whitening.noise,
+        found.diagonalisation.energy,
+    )
+
+
+def _warn_of_noise(start: MomentStart, n_components: int) -> None:
+    last = start.spectrum[n_components - 1]
+    if last <= start.noise:
+        standing_out = int((start.spectrum > start.noise).sum())
+        warnings.warn(
+            f"{n_components} topics were asked for, and about {standing_out} stand out from the noise of the second "
+            f"moment (eigenvalue {last:.2g}, noise {start.noise:.2g}): some topics may be made of noise. "
+            "Ask for fewer, or give more documents.",
+            NoiseWarning,
+            stacklevel=6,
+        )
+
+
+def _add_unlike_documents(topics: FloatArray, corpus: Corpus, n_components: int) -> FloatArray:
+    """Add, one after the other, the word distribution of the document least like all topics so far.
+
+    Stops short where no document differs from the topics there are.
+    """
+    lengths = corpus.summary.lengths
+    rows = sparse.csr_array(sparse.vstack(corpus.parts, format="csr"))
+    scaled = sparse.csr_array(rows.multiply(1 / np.maximum(lengths, 1)[:, None]))
+    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+    while topics.shape[0] < n_components:
+        distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)
+        nearest = np.where(lengths > 0, distances.min(axis=1), -1.0)
+        furthest = int(nearest.argmax())
+        if nearest[furthest] < 1e-3 * squares[furthest]:
+            break
+        document = scaled[[furthest]].toarray()
+        topics = np.vstack([topics, 0.5 * document + 0.5 * corpus.unigram])
+    return topics

@@ -1,0 +1,116 @@
+"""The single-topic model."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from polyad.decompose import Diagonaliser, mixture_weights
+from polyad.engine import count_blocks, runner_for
+from polyad.engine.blocks import FloatArray
+from polyad.inference.mixture import mixture_log_likelihood, polish_mixture, topic_posterior
+from polyad.models.diagnostics import StopWatch, diagnose
+from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
+from polyad.moments import raw_moments
+
+
+class SingleTopic(TopicModel):
+    """The single-topic model: every document has exactly one topic. For short texts, and for clustering documents.
+
+    Topics and their probabilities come from the raw moments of pairs and triples of words, and are polished by EM,
+    whose likelihood never falls.
+
+    Parameters
+    ----------
+    n_components
+        Number of topics.
+    method
+        Diagonaliser of the third moment: "power", "jacobi", "tensor_power", "spectral", "svtd", or a callable.
+    weights
+        Weights of the documents in the moments: "uniform", "length", or a power of the length.
+    topic_word_prior
+        Tokens that the prior adds to every word of a topic; 0.05 by default.
+    polish
+        Likelihood passes after the moments: "off", "fast" (3), "full" (60), or a number.
+    random_state, n_jobs, verbose
+        As in :class:`polyad.LDA`.
+
+    Attributes
+    ----------
+    components_, topic_shares_, word_probabilities_, diagnostics_
+        As in :class:`polyad.LDA`.
+    weights_ : ndarray of shape (K,)
+        Probability of each topic.
+
+    Examples
+    --------
+    >>> from polyad.datasets import make_single_topic
+    >>> sample = make_single_topic(1000, 200, 4, length=50)
+    >>> model = SingleTopic(4).fit(sample.counts)
+    >>> model.weights_.sum().round(6), model.predict(sample.counts).shape
+    (np.float64(1.0), (1000,))
+    """
+
+    weights_: FloatArray
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        method: str | Diagonaliser = "power",
+        weights: str | float = "length",
+        topic_word_prior: float | None = None,
+        polish: str | int = "fast",
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.weights = weights
+        self.topic_word_prior = topic_word_prior
+        self.polish = polish
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+        K, n_passes = self.n_components, number_of_passes(self.polish)
+        smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
+        with watch("moments"):
+            raw = raw_moments(corpus.blocks, corpus.run, corpus.summary.lengths, self.weights)
+            start = start_from_moments(raw.moments, corpus, K, self.method, self.random_state)
+            topics = start.with_background(corpus, UNIGRAM_SHARE if n_passes else FLOOR_SHARE)
+        with watch("polish"):
+            weights = mixture_weights(start.values)
+            added = 0.05 if smoothing is None else float(smoothing[0])
+            polished = polish_mixture(
+                corpus.blocks, topics, weights, corpus.run, n_passes=max(n_passes, 1), smoothing=added
+            )
+        components, weights = (polished.components, polished.weights) if n_passes else (topics, weights)
+        order = self._keep(components, polished.topic_tokens, corpus)
+        self.weights_ = weights[order]
+        self.doc_topic_prior_ = self.weights_
+        N, M = corpus.blocks.shape
+        memory = 8 * (M * (3 * K + 28) + 6 * M * K + 6 * K**3 + N)
+        objective = polished.objective if n_passes else ()
+        self.diagnostics_ = diagnose(corpus, start, objective, watch, memory, concentration=0.0)
+
+    def _shares(self, counts: sparse.csr_array) -> FloatArray:
+        """Return the exact posterior of each document's topic."""
+        return topic_posterior(self.components_, self.weights_, count_blocks(counts), runner_for(self.n_jobs))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the most probable topic of each document."""
+        return np.asarray(self._shares(self._checked_input(X)).argmax(axis=1))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the exact mean log-likelihood per token (natural logarithm; higher is better)."""
+        counts = self._checked_input(X)
+        n_tokens = float(counts.sum())
+        if n_tokens == 0:
+            raise ValueError("X has no tokens to score.")
+        blocks = count_blocks(counts)
+        return mixture_log_likelihood(self.components_, self.weights_, blocks, runner_for(self.n_jobs)) / n_tokens

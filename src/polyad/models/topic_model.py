@@ -1,0 +1,245 @@
+"""What the topic models share: reading, inference, evaluation, word lists."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from polyad.engine import count_blocks, runner_for, single_threaded_blas
+from polyad.engine.blocks import FloatArray
+from polyad.inference.heldout import completion_log_likelihood
+from polyad.inference.posterior import topic_shares
+from polyad.metrics.words import lift, relevance, top_documents, top_words
+from polyad.models.diagnostics import Diagnostics, StopWatch
+from polyad.models.moment_start import Corpus
+from polyad.moments import summarise_counts
+
+PASSES = {"off": 0, "fast": 3, "full": 60}
+INFERENCE_ITERATIONS = 12
+
+logger = logging.getLogger("polyad")
+
+
+class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the topic models; not a model by itself.
+
+    A subclass implements ``_fit_corpus``, and for anything but Dirichlet shares its own ``_shares``.
+    """
+
+    components_: FloatArray
+    doc_topic_prior_: FloatArray
+    topic_shares_: FloatArray
+    word_probabilities_: FloatArray
+    diagnostics_: Diagnostics
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from documents x words counts.
+
+        Parameters
+        ----------
+        X
+            Counts: sparse matrix or array, dense array, DataFrame, a re-iterable of blocks of these, or a corpus.
+        y
+            Ignored.
+        """
+        watch = StopWatch()
+        with single_threaded_blas():
+            with watch("read"):
+                corpus = self._read(X)
+            self._fit_corpus(corpus, watch)
+        logger.info("%s: %r", type(self).__name__, self.diagnostics_)
+        return self
+
+    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+        raise NotImplementedError
+
+    def _read(self, X: Any) -> Corpus:
+        """Check the data and sum them up in one pass."""
+        n_components = checked_n_components(self.n_components)
+        blocks = count_blocks(X)
+        self._remember_features(X, blocks.shape[1], reset=True)
+        N, M = blocks.shape
+        if N < 3:
+            raise ValueError(
+                f"X has n_samples={N}, and topics are learned from what documents have in common: give at least 3."
+            )
+        if n_components > M:
+            raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
+        if n_components > N:
+            raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
+        run = runner_for(self.n_jobs)
+        corpus = Corpus(blocks, summarise_counts(blocks, run), run)
+        n_words = int((corpus.summary.document_frequency > 0).sum())
+        if n_words < max(n_components, 2):
+            raise ValueError(
+                f"Only {n_words} of the n_features={M} words occur in X, too few for {n_components} topics."
+            )
+        return corpus
+
+    def _remember_features(self, X: Any, n_features: int, *, reset: bool) -> None:
+        """Set or compare the number and names of the features, as scikit-learn does."""
+        X = getattr(X, "counts", X)
+        if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = n_features
+        elif n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
+            )
+
+    def _keep(self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus) -> NDArray[np.intp]:
+        """Store topics in the canonical order, largest share of tokens first; return the order."""
+        order = np.argsort(-topic_tokens, kind="stable")
+        self.components_ = np.ascontiguousarray(components[order])
+        shares = topic_tokens[order] / max(float(topic_tokens.sum()), 1e-300)
+        self.topic_shares_ = shares
+        self.word_probabilities_ = corpus.unigram
+        return order
+
+    def _checked_input(self, X: Any) -> sparse.csr_array:
+        """Return new documents as one canonical CSR array over the fitted words."""
+        check_is_fitted(self, "components_")
+        blocks = count_blocks(X)
+        self._remember_features(X, blocks.shape[1], reset=False)
+        parts = list(blocks.parts)
+        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+    def transform(self, X: Any) -> Any:
+        """Return the topic shares of documents, N x K; rows sum to 1.
+
+        A document without tokens gets the prior's mean. One row for every input row, in the same order.
+        """
+        return self._shares(self._checked_input(X))
+
+    def _shares(self, counts: sparse.csr_array) -> FloatArray:
+        run = runner_for(self.n_jobs)
+        return topic_shares(
+            self.components_, self.doc_topic_prior_, counts, run, method="map", max_iter=INFERENCE_ITERATIONS
+        )
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
+
+        By document completion: shares are inferred from one half of each document's tokens, the other half is scored.
+        """
+        counts = self._checked_input(X)
+        total, n_tokens = completion_log_likelihood(
+            self.components_, self.doc_topic_prior_, counts, random_state=self.random_state, n_jobs=self.n_jobs
+        )
+        return total / n_tokens
+
+    def perplexity(self, X: Any) -> float:
+        """Return exp(-score(X)): as uncertain as a fair choice among so many words."""
+        return float(np.exp(-self.score(X)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..."""
+        check_is_fitted(self, "components_")
+        return np.array([f"topic_{k}" for k in range(self.components_.shape[0])], dtype=object)
+
+    def topics(
+        self,
+        n: int = 10,
+        by: str = "relevance",
+        *,
+        vocabulary: Sequence[str] | None = None,
+        as_frame: bool = False,
+        weight: float = 0.6,
+    ) -> Any:
+        """Return the most telling words of every topic.
+
+        Parameters
+        ----------
+        n
+            Words for each topic.
+        by
+            "relevance" (Sievert and Shirley 2014), "probability" or "lift".
+        vocabulary
+            The words; None takes the column names that the model was fitted with, or x0, x1, ...
+        as_frame
+            Return a pandas table with topic, rank, word, probability and score in place of a list of lists.
+        weight
+            Of the probability against the lift in the relevance (lambda).
+        """
+        check_is_fitted(self, "components_")
+        words = self._words(vocabulary)
+        scores = self._word_scores(by, weight)
+        ranked = top_words(scores, min(n, scores.shape[1]))
+        if not as_frame:
+            return [[words[w] for w in row] for row in ranked]
+        import pandas  # optional: only for tables
+
+        return pandas.DataFrame(
+            [
+                (topic, rank, words[w], self.components_[topic, w], scores[topic, w])
+                for topic, row in enumerate(ranked)
+                for rank, w in enumerate(row)
+            ],
+            columns=["topic", "rank", "word", "probability", by],
+        )
+
+    def _word_scores(self, by: str, weight: float) -> FloatArray:
+        if by == "probability":
+            return self.components_
+        if by == "relevance":
+            return relevance(self.components_, self.word_probabilities_, weight=weight)
+        if by == "lift":
+            return lift(self.components_, self.word_probabilities_)
+        raise ValueError(f"by is {by!r}; give 'relevance', 'probability' or 'lift'.")
+
+    def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:
+        if vocabulary is None:
+            names = getattr(self, "feature_names_in_", None)
+            return [f"x{m}" for m in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        if len(vocabulary) != self.n_features_in_:
+            raise ValueError(
+                f"The vocabulary has {len(vocabulary)} words, and the model was fitted with {self.n_features_in_}."
+            )
+        return vocabulary
+
+    def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
+        """Return for every topic the rows of X with the largest share of it, K x n."""
+        return top_documents(self._shares(self._checked_input(X)), n)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is non-negative and may be sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def checked_n_components(n_components: Any) -> int:
+    """Return a number of topics, or say what is wrong with it."""
+    if isinstance(n_components, bool) or not isinstance(n_components, int | np.integer) or n_components < 1:
+        raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up.")
+    return int(n_components)
+
+
+def number_of_passes(polish: str | int) -> int:
+    """Return the polishing passes of a preset, or of a number."""
+    if isinstance(polish, str) and polish in PASSES:
+        return PASSES[polish]
+    if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:
+        raise ValueError(f"polish is {polish!r}; give 'off', 'fast', 'full' or a number of passes.")
+    return int(polish)
+
+
+def given_prior(prior: Any, n_components: int, name: str) -> FloatArray | None:
+    """Return a prior that the user gave, one number for each topic; None where it is to be estimated."""
+    if prior is None:
+        return None
+    values = np.asarray(prior, dtype=np.float64)
+    values = np.full(n_components, float(values)) if values.ndim == 0 else values.copy()
+    if values.shape != (n_components,) or not np.isfinite(values).all() or values.min() <= 0:
+        raise ValueError(
+            f"{name} must be None, a positive number, or {n_components} positive numbers, one for each topic."
+        )
+    return values
