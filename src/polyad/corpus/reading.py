@@ -1,0 +1,227 @@
+"""One function for every input: text or counts in, a corpus out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from polyad.corpus.corpus import Corpus, align_vocabulary, make_corpus
+from polyad.corpus.count import count_words
+from polyad.corpus.documents import CorpusError, Document, Tally
+from polyad.corpus.entries import Entries, blocks_in_order, blocks_of_batches, to_matrix
+from polyad.corpus.filtering import filter_words
+from polyad.corpus.formats import COUNT_FORMATS, Format, recognise_bytes
+from polyad.corpus.ldac import read_ldac
+from polyad.corpus.market import read_matrix_market
+from polyad.corpus.npz import read_npz
+from polyad.corpus.options import ReadOptions
+from polyad.corpus.readers import DocumentReader, batched
+from polyad.corpus.report import CorpusReport
+from polyad.corpus.sidecars import find_ids, find_vocabulary, read_names
+from polyad.corpus.streams import ByteStream, open_stream
+from polyad.corpus.uci import read_uci
+from polyad.corpus.words import TextOptions
+
+__all__ = ["ReadProgress", "read_blocks", "read_corpus"]
+
+ReadProgress = Callable[[int, float | None], None]
+
+
+def read_corpus(
+    path: str | os.PathLike[str],
+    options: TextOptions | None = None,
+    *,
+    reading: ReadOptions | None = None,
+    vocabulary: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    progress: ReadProgress | None = None,
+) -> Corpus:
+    r"""Read a corpus from a file of text or of counts, a folder, or standard input (``-``).
+
+    Parameters
+    ----------
+    path : str or path
+        What to read; the format is recognised.
+    options : TextOptions, optional
+        How to split text. Of counts, which are split already, they choose words: stop words, document
+        frequency and the number of words apply; without options counts are taken as they are.
+    reading : ReadOptions, optional
+        How to read the file: format, columns, encoding, bad lines.
+    vocabulary : sequence of str, optional
+        Count these words only, for new text of a model; counts are put in its order.
+    n_jobs : int, optional
+        Processes for splitting; see `count_words`.
+    progress : callable, optional
+        Called now and then with the number of documents so far, and the share of the input (None if unknown).
+
+    Returns
+    -------
+    Corpus
+        With ``report`` on what was read, skipped and dropped.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "a.csv")
+    >>> _ = file.write_text("id,text\nx,to be\ny,or not to be\n")
+    >>> corpus = read_corpus(file)
+    >>> corpus.ids, corpus.vocabulary
+    (('x', 'y'), ('be', 'not', 'or', 'to'))
+    """
+    reading = reading or ReadOptions()
+    started = time.perf_counter()
+    with _opened(path, reading) as source:
+        if isinstance(source, DocumentReader):
+            return _read_text(source, options, vocabulary, n_jobs, progress)
+        tally = Tally(reading.skip_bad)
+        chosen, stream = source
+        corpus = _read_counts(chosen, stream, path, tally, reading)
+    if len(corpus) == 0 and vocabulary is None:
+        raise CorpusError("there are no documents in it", path=os.fspath(path))
+    report = replace(corpus.report, reading=replace(tally.report(), documents=len(corpus)))
+    corpus = replace(corpus, report=replace(report, seconds_reading=time.perf_counter() - started))
+    if progress is not None:
+        progress(len(corpus), 1.0)
+    if vocabulary is not None:
+        return align_vocabulary(corpus, vocabulary)
+    return corpus if options is None else filter_words(corpus, options)
+
+
+def read_blocks(
+    path: str | os.PathLike[str],
+    options: TextOptions | None = None,
+    *,
+    vocabulary: Sequence[str],
+    reading: ReadOptions | None = None,
+    documents: int = 4096,
+    n_jobs: int | None = 1,
+) -> Iterator[Corpus]:
+    r"""Read a corpus in blocks over a known vocabulary, only one block of text in memory at a time.
+
+    The blocks, stacked, are what `read_corpus` gives with the same vocabulary. Matrix Market and npz files are
+    read whole before the first block; UCI files must have their documents in order.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "a.txt")
+    >>> _ = file.write_text("to be\nor not\nto be\n")
+    >>> [len(block) for block in read_blocks(file, vocabulary=["be"], documents=2)]
+    [2, 1]
+    """
+    reading = reading or ReadOptions()
+    with _opened(path, reading) as source:
+        if isinstance(source, DocumentReader):
+            for batch in batched(iter(source), documents, 1 << 26):
+                block = count_words(batch, options, vocabulary=vocabulary, n_jobs=n_jobs)
+                yield replace(block, report=replace(block.report, reading=source.report))
+            return
+        for corpus in _count_blocks(*source, path, reading, documents):
+            yield align_vocabulary(corpus, vocabulary)
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str], reading: ReadOptions) -> Iterator[DocumentReader | tuple[Format, ByteStream]]:
+    """Open the input once, since standard input has no second time, and tell text from counts."""
+    if os.fspath(path) != "-" and Path(path).is_dir():
+        yield DocumentReader(path, reading)
+        return
+    with open_stream(path) as stream:
+        chosen = reading.format or recognise_bytes(stream.sample(), stream.name)
+        if chosen in COUNT_FORMATS:
+            yield chosen, stream
+        else:
+            yield DocumentReader(path, replace(reading, format=chosen), stream=stream)
+
+
+def _read_text(
+    reader: DocumentReader,
+    options: TextOptions | None,
+    vocabulary: Sequence[str] | None,
+    n_jobs: int | None,
+    progress: ReadProgress | None,
+) -> Corpus:
+    def moved(documents: int) -> None:
+        if progress is not None:
+            progress(documents, reader.fraction)
+
+    documents: Iterator[Document] = iter(reader)
+    corpus = count_words(documents, options, vocabulary=vocabulary, n_jobs=n_jobs, progress=moved)
+    if len(corpus) == 0 and vocabulary is None:
+        bad = f"; {reader.report.bad} bad records were skipped" if reader.report.bad else ""
+        raise CorpusError(f"there are no documents in it{bad}", path=reader.path)
+    return replace(corpus, report=replace(corpus.report, reading=reader.report))
+
+
+def _read_counts(
+    chosen: Format, stream: ByteStream, path: str | os.PathLike[str], tally: Tally, reading: ReadOptions
+) -> Corpus:
+    words, ids = _sidecars(path, reading)
+    n_words = None if words is None else len(words)
+    if chosen == "uci":
+        shape, batches = read_uci(stream, tally)
+        counts: Any = to_matrix(batches, shape)
+    elif chosen == "ldac":
+        counts = _ldac_matrix(stream, tally, n_words)
+    else:
+        counts = read_matrix_market(stream, tally) if chosen == "mtx" else read_npz(stream)
+    if ids is not None and tally.bad and len(ids) != counts.shape[0]:
+        # Which names the skipped documents had is not known.
+        ids = None
+    return make_corpus(counts, words, ids, path=stream.name, report=CorpusReport())
+
+
+def _count_blocks(
+    chosen: Format, stream: ByteStream, path: str | os.PathLike[str], reading: ReadOptions, documents: int
+) -> Iterator[Corpus]:
+    tally = Tally(reading.skip_bad)
+    if chosen not in ("uci", "ldac"):
+        whole = _read_counts(chosen, stream, path, tally, reading)
+        yield from (whole[start : start + documents] for start in range(0, len(whole), documents))
+        return
+    words, ids = _sidecars(path, reading)
+    if chosen == "uci":
+        shape, batches = read_uci(stream, tally)
+        blocks = blocks_in_order(batches, shape, documents, stream.name)
+    else:
+        if words is None:
+            raise CorpusError("the file of the words is needed to read LDA-C in blocks", path=stream.name)
+        blocks = blocks_of_batches(read_ldac(stream, tally, len(words)), len(words), documents)
+    first = 0
+    for matrix in blocks:
+        stop = first + matrix.shape[0]
+        names = ids[first:stop] if ids is not None and not tally.bad else tuple(map(str, range(first, stop)))
+        block = make_corpus(matrix, words, names, path=stream.name)
+        yield replace(block, report=replace(block.report, reading=replace(tally.report(), documents=stop)))
+        first = stop
+
+
+def _ldac_matrix(stream: ByteStream, tally: Tally, n_words: int | None) -> Any:
+    n_documents = 0
+    batches: list[Entries] = []
+    largest = -1
+    for n_new, entries in read_ldac(stream, tally, n_words):
+        n_documents += n_new
+        batches.append(entries)
+        largest = max(largest, int(entries.words.max(initial=-1)))
+    return to_matrix(batches, (n_documents, largest + 1 if n_words is None else n_words))
+
+
+def _sidecars(
+    path: str | os.PathLike[str], reading: ReadOptions
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    on_disk = os.fspath(path) != "-"
+    if reading.vocabulary_file is None:
+        words_file = find_vocabulary(path) if on_disk else None
+    else:
+        words_file = None if reading.vocabulary_file == "none" else Path(reading.vocabulary_file)
+    ids_file = find_ids(path) if on_disk else None
+    return (
+        read_names(words_file) if words_file is not None else None,
+        read_names(ids_file) if ids_file is not None else None,
+    )

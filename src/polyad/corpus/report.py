@@ -1,0 +1,103 @@
+"""What happened to the words on the way to a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from polyad.corpus.documents import EXAMPLES, ReadReport
+
+__all__ = ["CorpusReport", "Dropped"]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Words left out for one reason.
+
+    Parameters
+    ----------
+    words : int
+        How many different words.
+    tokens : int
+        How many occurrences.
+    examples : tuple of str
+        The most frequent of them.
+
+    Examples
+    --------
+    >>> Dropped.from_totals({"the": 7, "of": 3})
+    Dropped(words=2, tokens=10, examples=('the', 'of'))
+    """
+
+    words: int
+    tokens: int
+    examples: tuple[str, ...] = ()
+
+    @classmethod
+    def from_totals(cls, totals: Mapping[str, int]) -> Dropped:
+        """Summarise words with their numbers of occurrences."""
+        ranked = sorted(totals, key=lambda word: (-totals[word], word))
+        return cls(len(totals), sum(totals.values()), tuple(ranked[:EXAMPLES]))
+
+
+@dataclass(frozen=True)
+class CorpusReport:
+    """How a corpus came to be.
+
+    Parameters
+    ----------
+    documents : int
+        Rows of the corpus.
+    tokens : int
+        Occurrences of kept words, the sum of the counts.
+    dropped : dict of str to Dropped
+        Words left out, by reason: "stop words", "numbers", "short words", "rare words", "frequent words",
+        "beyond max_features", and "unknown words" where new text meets words that the vocabulary lacks.
+    empty_documents : int
+        Rows without any kept word; they stay.
+    duplicate_ids : int
+        Documents whose id an earlier one has; they stay.
+    duplicate_examples : tuple of str
+        The first such ids.
+    reading : ReadReport or None
+        What the reader met, where there was a file.
+    seconds_reading, seconds_splitting : float
+        Time spent on waiting for documents, and on splitting and counting.
+
+    Examples
+    --------
+    >>> print(CorpusReport(documents=2, tokens=5, dropped={"stop words": Dropped(1, 3, ("the",))}))
+    2 documents, 5 words kept
+    stop words dropped: 1 words, 3 occurrences (the)
+    """
+
+    documents: int = 0
+    tokens: int = 0
+    dropped: Mapping[str, Dropped] = field(default_factory=dict)
+    empty_documents: int = 0
+    duplicate_ids: int = 0
+    duplicate_examples: tuple[str, ...] = ()
+    reading: ReadReport | None = None
+    seconds_reading: float = 0.0
+    seconds_splitting: float = 0.0
+
+    @property
+    def tokens_found(self) -> int:
+        """Occurrences of all words, kept or dropped."""
+        return self.tokens + sum(drop.tokens for drop in self.dropped.values())
+
+    def __str__(self) -> str:
+        lines = [f"{self.documents} documents, {self.tokens} words kept"]
+        lines += [
+            f"{reason} dropped: {drop.words} words, {drop.tokens} occurrences ({', '.join(drop.examples)})"
+            for reason, drop in self.dropped.items()
+        ]
+        if self.empty_documents:
+            lines.append(f"documents without any kept word: {self.empty_documents}")
+        if self.duplicate_ids:
+            lines.append(
+                f"documents with the id of an earlier one: {self.duplicate_ids} ({', '.join(self.duplicate_examples)})"
+            )
+        if self.reading is not None and self.reading.bad:
+            lines.append(f"bad records skipped: {self.reading.bad} (the first: {self.reading.bad_examples[0]})")
+        return "\n".join(lines)

@@ -1,0 +1,191 @@
+"""Bytes in: files, compressed files and standard input as one kind of stream that can be looked into."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+from polyad.corpus.documents import CorpusError
+
+__all__ = ["ByteStream", "open_stream", "seekable"]
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+BUFFER_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class ByteStream:
+    """The uncompressed bytes of an input.
+
+    Parameters
+    ----------
+    name : str
+        The path as the user gave it, for messages.
+    reader : io.BufferedReader
+        The bytes, with the compression undone.
+    compression : str or None
+        "gzip", "zstd" or None.
+    regular : bool
+        Whether this is a file on a disk, which can be opened again; a pipe cannot.
+    fraction : callable
+        Gives the share of the input consumed so far, or None where the size is not known.
+    """
+
+    name: str
+    reader: io.BufferedReader
+    compression: str | None
+    regular: bool
+    fraction: Callable[[], float | None]
+
+    def sample(self) -> bytes:
+        """Look at the first bytes without consuming them; all of a short input."""
+        return self.reader.peek(BUFFER_BYTES)
+
+
+@contextmanager
+def open_stream(path: str | os.PathLike[str]) -> Iterator[ByteStream]:
+    """Open a file, or standard input for ``-``, and undo gzip or zstd, which the first bytes tell.
+
+    Examples
+    --------
+    >>> import gzip, tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "a.txt.gz")
+    >>> _ = file.write_bytes(gzip.compress(b"some text"))
+    >>> with open_stream(file) as stream:
+    ...     (stream.compression, stream.reader.read())
+    ('gzip', b'some text')
+    """
+    name = os.fspath(path)
+    with ExitStack() as stack:
+        if name == "-":
+            raw: BinaryIO = sys.stdin.buffer
+            name, size, regular = "standard input", 0, False
+        else:
+            raw = stack.enter_context(_open_file(name))
+            status = os.fstat(raw.fileno())
+            size, regular = status.st_size, stat.S_ISREG(status.st_mode)
+        counted = _Counted(raw, name)
+        packed = io.BufferedReader(counted, BUFFER_BYTES)
+        compression, unpacked = _unpack(packed, name)
+
+        def fraction() -> float | None:
+            return min(1.0, counted.count / size) if size else None
+
+        yield ByteStream(name, unpacked, compression, regular, fraction)
+
+
+@contextmanager
+def seekable(stream: ByteStream) -> Iterator[BinaryIO]:
+    """Give the bytes as a file that can be read in any order, for the formats that need it.
+
+    A plain file is used as it is; anything else is first copied to a temporary file, so that memory stays bounded.
+    """
+    if stream.compression is None and stream.regular:
+        with _open_file(stream.name) as file:
+            yield file
+        return
+    with tempfile.TemporaryFile() as copy:
+        while block := stream.reader.read(BUFFER_BYTES):
+            copy.write(block)
+        copy.seek(0)
+        yield cast(BinaryIO, copy)
+
+
+def _open_file(name: str) -> BinaryIO:
+    try:
+        return open(name, "rb")
+    except FileNotFoundError:
+        raise CorpusError(
+            "there is no such file; give the path of a file, a folder, or - for standard input", path=name
+        ) from None
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"the file cannot be opened ({error})", path=name) from error
+
+
+def _unpack(packed: Any, name: str) -> tuple[str | None, Any]:
+    magic = packed.peek(4)[:4]
+    if magic[:2] == GZIP_MAGIC:
+        return "gzip", io.BufferedReader(_Counted(gzip.GzipFile(fileobj=packed), name), BUFFER_BYTES)
+    if magic == ZSTD_MAGIC:
+        return "zstd", io.BufferedReader(_Counted(_Zstd(packed, name), name), BUFFER_BYTES)
+    return None, packed
+
+
+class _Counted(io.RawIOBase):
+    """Counts bytes, fills every request to the brim (pipes give less), and turns damage into a sentence."""
+
+    def __init__(self, source: Any, name: str) -> None:
+        self._source = source
+        self._name = name
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer).cast("B")
+        filled = 0
+        try:
+            while filled < len(view):
+                block = self._source.read(len(view) - filled)
+                if not block:
+                    break
+                view[filled : filled + len(block)] = block
+                filled += len(block)
+        except (OSError, EOFError, zlib.error) as error:
+            raise CorpusError(
+                f"the file is damaged or cut short ({error}); fetch or write it again", path=self._name
+            ) from error
+        self.count += filled
+        return filled
+
+
+class _Zstd:
+    """Decompresses zstd frames, and notices a frame that is cut short, which the library's reader does not."""
+
+    # A block of four bytes can stand for 128 KiB, so small bites bound the memory that hostile input can take.
+    BITE = 4096
+
+    def __init__(self, source: io.BufferedReader, name: str) -> None:
+        try:
+            import zstandard
+        except ImportError as error:
+            raise CorpusError(
+                "reading zstd needs the package zstandard; install it with: pip install 'polyad[cli]'", path=name
+            ) from error
+        self._source = source
+        self._error: type[Exception] = zstandard.ZstdError
+        self._new = zstandard.ZstdDecompressor().decompressobj
+        self._frame: Any = None
+        self._pending = b""
+        self._ready = b""
+
+    def read(self, size: int) -> bytes:
+        while not self._ready:
+            bite = self._pending or self._source.read(self.BITE)
+            self._pending = b""
+            if not bite:
+                if self._frame is not None:
+                    raise EOFError("the last zstd frame does not end")
+                return b""
+            if self._frame is None:
+                self._frame = self._new()
+            try:
+                self._ready = self._frame.decompress(bite)
+            except self._error as error:
+                raise OSError(str(error)) from error
+            if self._frame.eof:
+                self._pending = self._frame.unused_data
+                self._frame = None
+        block, self._ready = self._ready[:size], self._ready[size:]
+        return block
