@@ -6,15 +6,19 @@ from polyad.inference.heldout import chib, completion_bits, left_to_right
 from polyad.inference.mixture import polish_mixture, topic_posterior
 from polyad.inference.polish import polish
 from polyad.inference.posterior import topic_shares
+from polyad.inference.variants import cvb0_passes, minibatch_passes, variational_passes
 
 __all__ = [
     "chib",
     "completion_bits",
+    "cvb0_passes",
     "estimate_concentration",
     "gibbs_shares",
     "left_to_right",
+    "minibatch_passes",
     "polish",
     "polish_mixture",
     "topic_posterior",
     "topic_shares",
+    "variational_passes",
 ]

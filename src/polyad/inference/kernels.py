@@ -112,10 +112,10 @@ def digamma(x):  # type: ignore[no-untyped-def]
 def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
     """Iterate ``gamma <- prior + weights * (rows' (counts / (rows weights)))``, weights = exp(digamma(gamma)).
 
-    ``weights`` and ``inverse`` are left as of the last expectation, and ``gamma`` as of the update after it.
+    The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it.
     """
     n, K = rows.shape
-    for _ in range(n_iter):
+    for iteration in range(n_iter):
         for k in range(K):
             gathered[k] = ZERO
             # Scaled by exp(-digamma(sum)) in theory; the scale cancels, and is left out.
@@ -128,8 +128,9 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
             weight = counts[i] / total
             for k in range(K):
                 gathered[k] += weight * rows[i, k]
-        for k in range(K):
-            gamma[k] = prior[k] + weights[k] * gathered[k]
+        if iteration < n_iter - 1:
+            for k in range(K):
+                gamma[k] = prior[k] + weights[k] * gathered[k]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -142,7 +143,6 @@ def infer_shares_variational(  # type: ignore[no-untyped-def]
     rows = np.empty((longest, K), np.float32)
     inverse = np.empty(longest, np.float32)
     gamma, weights, gathered = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K, np.float32)
-    none = np.zeros(K, np.float32)
     prior_total = prior.sum()
     for d in range(first, last):
         start, n = indptr[d], indptr[d + 1] - indptr[d]
@@ -152,7 +152,9 @@ def infer_shares_variational(  # type: ignore[no-untyped-def]
         _variational_tokens(
             rows[:n], counts[start : start + n], prior, n_topics, gamma, weights, gathered, inverse, n_iter
         )
-        _write_shares(none, gamma, out[d])
+        for k in range(K):
+            gathered[k] *= weights[k]
+        _write_shares(gathered, prior, out[d])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -275,3 +277,63 @@ def collect_words(  # type: ignore[no-untyped-def]
                     tokens[k] += weight * shares_of[document, k]
             for k in range(K):
                 out[word, k] = tokens[k] * topics[word, k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def expect_variational(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse
+):
+    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each."""
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    gathered = np.empty(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = _gather(start, n, words, counts, topics, rows)
+        if not warm:
+            for k in range(K):
+                gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
+        _variational_tokens(
+            rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
+            inverse[start : start + n], n_iter,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def expect_cvb0(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_iter, warm, tokens_of, kept, one_token, floor
+):
+    """CVB0 sweeps over documents first to last; ``kept`` holds the responsibilities of every cell.
+
+    A token is left out of its document's counts and of its word's row. Rows are those of the last pass for all
+    documents, so that their order does not matter.
+    """
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows, inverse = np.empty((longest, K), np.float32), np.empty(longest, np.float32)
+    shares, fresh = np.empty(K, np.float32), np.empty(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = _gather(start, n, words, counts, topics, rows)
+        own = kept[start : start + n]
+        if warm:
+            for i in range(n):
+                for k in range(K):
+                    rows[i, k] = max(rows[i, k] - own[i, k] * one_token[k], floor[k])
+            for k in range(K):
+                shares[k] = prior[k] + tokens_of[d, k]
+        else:
+            for k in range(K):
+                shares[k] = prior[k] * (ONE + length / prior_total)
+            _fixed_point(rows[:n], counts[start : start + n], prior, shares, fresh, inverse, 5)
+            for i in range(n):
+                for k in range(K):
+                    own[i, k] = shares[k] * rows[i, k] * inverse[i]
+            for k in range(K):
+                shares[k] = prior[k] + shares[k] * fresh[k]
+        cvb0_sweeps(rows[:n], counts[start : start + n], shares, own, fresh, n_iter)
+        for k in range(K):
+            tokens_of[d, k] = max(shares[k] - prior[k], ZERO)

@@ -110,30 +110,29 @@ def polish(
     all_cells = [cells_of(part) for part in parts]
     indices = [index_words(cells) for cells in all_cells]
     frequency = np.sum([index.document_frequency for index in indices], axis=0)
-    states = [_prepare(cells, index, frequency <= rare, K) for cells, index in zip(all_cells, indices)]
+    states = [prepare_part(cells, index, frequency <= rare, K) for cells, index in zip(all_cells, indices)]
     n_tokens = sum(float(part.sum()) for part in parts)
     is_frequent = (frequency > rare)[:, None]
     table, padded_prior = topic_table(components), padded_vector(prior)
     one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
-    counts, before = np.empty_like(table), None
+    counts, before = np.zeros_like(table), None
     objective: list[float] = []
     for number in range(n_passes):
         inner = INNER if number else FIRST_INNER
         loo = leave_out and number > 0
         likelihood = 0.0
-        for part, state in enumerate(states):
-            likelihood += _expect(state, table, padded_prior, run, inner, number > 0, loo, one_token, floor)
-            fresh = counts if part == 0 else np.empty_like(counts)
-            _collect(state, table, run, fresh)
-            if part > 0:
-                counts += fresh
+        counts = np.zeros_like(table)
+        for state in states:
+            value, fresh = expect_part(state, table, padded_prior, run, inner, number > 0, loo, one_token, floor)
+            likelihood += value
+            counts += fresh
         objective.append(likelihood / max(n_tokens, 1.0))
         extrapolated = counts
         if before is not None and over_relaxation > 0:
             beyond = np.maximum(counts + over_relaxation * (counts - before), FEWEST * counts)
             extrapolated = np.where(is_frequent, beyond, counts)
-        before = counts.copy() if over_relaxation > 0 else None
-        table, one_token, floor = _normalise(extrapolated, K, smoothing)
+        before = counts
+        table, one_token, floor = normalised_topics(extrapolated, K, smoothing)
         if progress is not None:
             progress(number + 1)
     topics = table[:, :K].T.astype(np.float64)
@@ -141,11 +140,14 @@ def polish(
     return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
 
 
-def _prepare(cells: Cells, index: WordIndex, is_rare: NDArray[np.bool_], K: int) -> _Documents:
-    kept_cells = is_rare[cells.words]
-    kept_at = np.cumsum(kept_cells, dtype=np.int32)
-    kept_at -= 1
-    kept_at[~kept_cells] = -1
+def prepare_part(cells: Cells, index: WordIndex, is_rare: NDArray[np.bool_] | None, K: int) -> _Documents:
+    """Set up what a part of the corpus keeps from pass to pass; ``is_rare`` marks words with kept responsibilities."""
+    kept_at = np.full(cells.words.size, -1, np.int32)
+    n_kept = 0
+    if is_rare is not None:
+        kept_cells = np.flatnonzero(is_rare[cells.words])
+        n_kept = kept_cells.size
+        kept_at[kept_cells] = np.arange(n_kept, dtype=np.int32)
     width, n_documents = padded(K), cells.shape[0]
     return _Documents(
         cells=cells,
@@ -154,11 +156,11 @@ def _prepare(cells: Cells, index: WordIndex, is_rare: NDArray[np.bool_], K: int)
         tokens=np.zeros((n_documents, width), np.float32),
         inverse=np.empty(cells.words.size, np.float32),
         kept_at=kept_at,
-        kept=np.zeros((int(kept_cells.sum()), width), np.float32),
+        kept=np.zeros((n_kept, width), np.float32),
     )
 
 
-def _expect(
+def expect_part(
     state: _Documents,
     table: Table,
     prior: NDArray[np.float32],
@@ -168,9 +170,10 @@ def _expect(
     leave_out: bool,
     one_token: NDArray[np.float32],
     floor: NDArray[np.float32],
-) -> float:
-    """E step; returns the log-likelihood of the documents given their shares."""
-    cells = state.cells
+) -> tuple[float, Table]:
+    """Return the log-likelihood of a part given its shares, and the expected tokens of each word in each topic."""
+    cells, index = state.cells, state.index
+    tokens = np.empty_like(table)
 
     def expect_range(documents: tuple[int, int]) -> float:
         first, last = documents
@@ -181,7 +184,16 @@ def _expect(
         )  # fmt: skip
         return _log_likelihood(state, first, last)
 
-    return run(expect_range, cells.document_ranges)
+    def collect_range(words: tuple[int, int]) -> None:
+        first, last = words
+        collect_words(
+            first, last, index.indptr, index.documents, index.cells, cells.counts,
+            state.inverse, state.shares, table, state.kept_at, state.kept, tokens,
+        )  # fmt: skip
+
+    likelihood = run(expect_range, cells.document_ranges)
+    run.each(collect_range, index.ranges)
+    return likelihood, tokens
 
 
 def _log_likelihood(state: _Documents, first: int, last: int) -> float:
@@ -196,20 +208,7 @@ def _log_likelihood(state: _Documents, first: int, last: int) -> float:
     return -float(np.dot(counts.astype(np.float64), logs)) - float(lengths @ np.log(totals))
 
 
-def _collect(state: _Documents, table: Table, run: Runner, out: Table) -> None:
-    index = state.index
-
-    def collect_range(words: tuple[int, int]) -> None:
-        first, last = words
-        collect_words(
-            first, last, index.indptr, index.documents, index.cells, state.cells.counts,
-            state.inverse, state.shares, table, state.kept_at, state.kept, out,
-        )  # fmt: skip
-
-    run.each(collect_range, index.ranges)
-
-
-def _normalise(
+def normalised_topics(
     counts: Table, K: int, smoothing: FloatArray | None
 ) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
     """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""

@@ -61,6 +61,8 @@ def topic_shares(
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; give one of {', '.join(map(repr, METHODS))}.")
     topics, alpha = checked_topics(components, prior)
+    if counts.shape[1] != topics.shape[1]:
+        raise ValueError(f"The documents have {counts.shape[1]} words, and the topics have {topics.shape[1]}.")
     K = topics.shape[0]
     cells, table, padded_prior = cells_of(counts), topic_table(topics), padded_vector(alpha)
     shares = np.zeros((cells.shape[0], table.shape[1]), np.float32)

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from polyad.datasets import make_lda, make_single_topic
+from polyad.engine import Serial, Threads, count_blocks
+from polyad.inference import cvb0_passes, minibatch_passes, polish, polish_mixture, variational_passes
+from polyad.inference import polish as polish_function
+from polyad.inference.concentration import estimate_concentration
+from polyad.metrics import l1_error
+from polyad.moments import raw_moments
+
+SAMPLE = make_lda(1500, 300, 5, length=80, prior=0.2, random_state=4)
+X = next(iter(count_blocks(SAMPLE.counts).parts))
+NOISE = np.random.default_rng(0).dirichlet(np.ones(300), 5)
+START = 0.5 * SAMPLE.components + 0.5 * NOISE
+PRIOR, SMOOTHING = np.full(5, 0.2), np.full(5, 0.05)
+VARIANTS = {"variational": variational_passes, "cvb0": cvb0_passes, "minibatch": minibatch_passes}
+
+
+def plain_em(n_passes, run=None, parts=None):
+    return polish(
+        parts or [X], START, PRIOR, run or Serial(), n_passes=n_passes, smoothing=SMOOTHING, leave_out=False,
+        over_relaxation=0.0,
+    )  # fmt: skip
+
+
+def slow_em(n_passes):
+    """The same passes in NumPy: ten inner iterations first, then three, shares kept."""
+    counts, topics = X.toarray(), START.copy()
+    tokens, objective = None, []
+    for number in range(n_passes):
+        shares = PRIOR * (1 + counts.sum(axis=1, keepdims=True) / PRIOR.sum()) if tokens is None else PRIOR + tokens
+        for inner in range(3 if number else 10):
+            if inner:
+                shares = PRIOR + tokens
+            mixture = shares @ topics
+            tokens = shares * ((counts / mixture) @ topics.T)
+        objective.append((counts * np.log(mixture / shares.sum(axis=1, keepdims=True))).sum() / counts.sum())
+        new = topics * (shares.T @ (counts / mixture)) + SMOOTHING[:, None]
+        topics = new / new.sum(axis=1, keepdims=True)
+    return topics, objective
+
+
+def test_plain_em_equals_its_numpy_twin():
+    topics, objective = slow_em(3)
+    found = plain_em(3)
+    assert np.allclose(found.components, topics, atol=1e-6)
+    assert np.allclose(found.objective, objective, atol=1e-5)
+
+
+def test_plain_em_never_gets_worse():
+    """The penalised likelihood rises; the last part of the curve would show any step back."""
+    assert np.diff(plain_em(40).objective[1:]).min() > -1e-4
+    penalised = []
+    for n in range(1, 8):
+        found = plain_em(n)
+        again = polish(
+            [X], found.components, PRIOR, Serial(), n_passes=1, smoothing=SMOOTHING, leave_out=False,
+            over_relaxation=0.0,
+        )  # fmt: skip
+        penalised.append(again.objective[0] + (SMOOTHING @ np.log(found.components)).sum() / X.sum())
+    assert np.diff(penalised).min() > -1e-6
+
+
+@pytest.mark.parametrize("leave_out", [True, False])
+def test_topics_get_better_from_a_bad_start(leave_out):
+    found = polish([X], START, PRIOR, Serial(), n_passes=8, leave_out=leave_out)
+    assert l1_error(START, SAMPLE.components) > 0.3
+    assert l1_error(found.components, SAMPLE.components) < 0.06
+    assert np.allclose(found.components.sum(axis=1), 1)
+    assert (found.components > 0).all()
+    assert np.isclose(found.topic_tokens.sum(), X.sum(), rtol=1e-4)
+    assert found.objective[-1] > found.objective[0] + 0.1
+
+
+@pytest.mark.parametrize("leave_out", [True, False])
+def test_parts_threads_and_order(leave_out):
+    whole = polish([X], START, PRIOR, Serial(), n_passes=3, leave_out=leave_out)
+    threads = polish([X], START, PRIOR, Threads(3), n_passes=3, leave_out=leave_out)
+    assert whole.components.tobytes() == threads.components.tobytes()
+    assert whole.objective == threads.objective
+    pieces = [sparse.csr_array(X[:500]), sparse.csr_array(X[500:])]
+    parts = polish(pieces, START, PRIOR, Serial(), n_passes=3, leave_out=leave_out)
+    assert np.abs(parts.components - whole.components).max() < 1e-6
+    shuffled = sparse.csr_array(X[np.random.default_rng(0).permutation(X.shape[0])])
+    again = polish([shuffled], START, PRIOR, Serial(), n_passes=3, leave_out=leave_out)
+    assert np.abs(again.components - whole.components).max() < 1e-6
+
+
+def test_leaving_own_tokens_out_helps_rare_words():
+    """Many rare words, few documents: plain EM explains each rare word by itself, and does worse on new documents."""
+    from polyad.inference import completion_bits
+
+    sample = make_lda(600, 3000, 10, length=60, prior=0.1, topic_prior=0.3, random_state=0)
+    train, test = sample.counts[:400], sample.counts[400:]
+    start = 0.7 * sample.components + 0.3 / 3000
+    prior = np.full(10, 0.1)
+    bits = {}
+    for leave_out in (True, False):
+        found = polish_function([train], start, prior, Serial(), n_passes=20, leave_out=leave_out)
+        bits[leave_out] = completion_bits(found.components, prior, test)
+    assert bits[True] < bits[False] - 0.01
+
+
+def test_progress_is_told():
+    seen = []
+    polish([X], START, PRIOR, Serial(), n_passes=3, progress=seen.append)
+    assert seen == [1, 2, 3]
+
+
+@pytest.mark.parametrize("passes", VARIANTS.values(), ids=VARIANTS)
+def test_variants_improve_from_any_start(passes):
+    found = passes(X, START, PRIOR, Serial(), n_passes=8, smoothing=SMOOTHING)
+    assert l1_error(found.components, SAMPLE.components) < 0.06
+    assert found.objective[-1] > found.objective[0]
+    assert np.isclose(found.topic_tokens.sum(), X.sum(), rtol=1e-3)
+    threads = passes(X, START, PRIOR, Threads(2), n_passes=8, smoothing=SMOOTHING)
+    assert threads.components.tobytes() == found.components.tobytes()
+
+
+def test_the_variational_bound_never_gets_worse():
+    found = variational_passes(X, START, PRIOR, Serial(), n_passes=40, smoothing=SMOOTHING)
+    assert np.diff(found.objective).min() > -1e-6
+
+
+@pytest.mark.parametrize("name", ["variational", "cvb0"])
+def test_variants_do_not_depend_on_the_order_of_documents(name):
+    shuffled = sparse.csr_array(X[np.random.default_rng(0).permutation(X.shape[0])])
+    first, second = (VARIANTS[name](x, START, PRIOR, Serial(), n_passes=4, smoothing=SMOOTHING) for x in (X, shuffled))
+    assert np.abs(first.components - second.components).max() < 1e-6
+
+
+def test_mixture_em_never_gets_worse():
+    sample = make_single_topic(800, 200, 4, length=30)
+    noise = np.random.default_rng(0).dirichlet(np.ones(200), 4)
+    start = 0.5 * sample.components + 0.5 * noise
+    blocks = count_blocks(sample.counts)
+    found = polish_mixture(blocks, start, np.full(4, 0.25), Serial(), n_passes=15, smoothing=0.05)
+    assert np.diff(found.objective).min() > -1e-10
+    assert l1_error(found.components, sample.components) < 0.06
+    again = polish_mixture(blocks, start, np.full(4, 0.25), Threads(3), n_passes=15, smoothing=0.05)
+    assert again.components.tobytes() == found.components.tobytes()
+
+
+@pytest.mark.parametrize("total", [0.2, 1.0, 5.0])
+def test_concentration_of_known_topics(total):
+    sample = make_lda(4000, 300, 6, length=60, prior=total / 6, random_state=1)
+    blocks = count_blocks(sample.counts)
+    raw = raw_moments(blocks, Serial(), np.full(4000, 60.0), 1.25).moments
+    found, shares = estimate_concentration(raw, sample.components)
+    assert np.isclose(found, total, rtol=0.15)
+    assert np.allclose(shares, 1 / 6, atol=0.02)

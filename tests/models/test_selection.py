@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from polyad import LDA, align, bootstrap, select_n_components
+from polyad.datasets import make_gamma_poisson, make_lda
+from polyad.metrics import match_rows
+
+
+@pytest.mark.parametrize(("K", "N"), [(4, 1200), (10, 2000)])
+@pytest.mark.parametrize("maker", ["lda", "gamma_poisson"])
+def test_the_true_number_of_topics_is_found(K, N, maker):
+    if maker == "lda":
+        X = make_lda(N, 400, K, length=120, prior=1 / K, random_state=2).counts
+    else:
+        X = make_gamma_poisson(N, 400, K, mean_length=120.0, prior=1 / K, random_state=2).counts
+    result = select_n_components(X, n_max=30, n_values=6)
+    assert result.recommended == K
+    assert "spectrum falls sharply" in result.reason
+    numbers = [row["n_components"] for row in result.table]
+    assert K in numbers
+    bits = {row["n_components"]: row["bits"] for row in result.table}
+    assert bits[K] < bits[min(numbers)] - 0.1
+    assert bits[K] <= min(bits.values()) + 0.03
+
+
+def test_structureless_text_gets_an_elbow_and_a_reason():
+    """Topics with a slowly falling share each, as in real text: the spectrum singles out nothing."""
+    prior = 0.5 / np.arange(1, 61) ** 1.2
+    X = make_lda(1500, 800, 60, length=60, prior=prior, random_state=0).counts
+    result = select_n_components(X, [2, 5, 10, 20, 40])
+    assert result.recommended in (5, 10, 20, 40)
+    assert "topics" in result.reason
+    assert str(result).count("\n") == 6
+    assert all(0 <= row["stability"] <= 1 for row in result.table)
+    stability = [row["stability"] for row in result.table]
+    assert stability[0] > stability[-1]
+
+
+def test_threads_and_progress():
+    X = make_lda(400, 100, 3, length=50).counts
+    seen = []
+    one = select_n_components(X, [2, 3], n_jobs=1, progress=lambda done, of: seen.append((done, of)))
+    two = select_n_components(X, [2, 3], n_jobs=2)
+    assert seen == [(1, 2), (2, 2)]
+    for a, b in zip(one.table, two.table):
+        assert {k: v for k, v in a.items() if k != "seconds"} == {k: v for k, v in b.items() if k != "seconds"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"values": [500]}, "the most is"), ({"n_min": 5, "n_max": 2}, "n_min is 5"), ({"values": []}, "the most is")],
+)
+def test_bad_ranges(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        select_n_components(make_lda(100, 50, 3).counts, **arguments)
+
+
+def test_align_pairs_topics():
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.ones(30), 6)
+    order = rng.permutation(6)
+    found = align(topics, topics[order])
+    assert [order[b] for _, b in found.pairs] == [a for a, _ in found.pairs]
+    assert np.allclose(found.similarity, 1)
+    assert found.mean == pytest.approx(1)
+    assert len(align(topics, topics[:4]).pairs) == 4
+
+
+def test_align_uses_common_words():
+    pandas = pytest.importorskip("pandas")
+    X = make_lda(500, 40, 3, length=60).counts.toarray()
+    names = np.array([f"w{m}" for m in range(40)])
+    a = LDA(3).fit(pandas.DataFrame(X, columns=names))
+    order = np.random.default_rng(0).permutation(40)[:35]
+    b = LDA(3).fit(pandas.DataFrame(X[:, order], columns=names[order]))
+    found = align(a, b)
+    assert found.n_words == 35
+    assert found.mean > 0.97
+    with pytest.raises(ValueError, match="no word in common"):
+        align(a, LDA(3).fit(pandas.DataFrame(X, columns=[f"v{m}" for m in range(40)])))
+    with pytest.raises(ValueError, match="shapes"):
+        align(np.ones((2, 3)), np.ones((2, 4)))
+
+
+def test_bootstrap_errors_have_the_right_size():
+    """Against the spread of topics over fresh samples of the same size."""
+    truth = make_lda(1, 60, 4, random_state=5).components
+    fits = []
+    for seed in range(12):
+        model = LDA(4).fit(make_lda(800, components=truth, length=60, prior=0.1, random_state=seed).counts)
+        fits.append(model.components_[match_rows(model.components_, truth)])
+    spread = np.std(fits, axis=0, ddof=1)
+    X = make_lda(800, components=truth, length=60, prior=0.1, random_state=99).counts
+    model = LDA(4).fit(X)
+    found = bootstrap(model, X, n_replicates=100)
+    errors = found.standard_errors[match_rows(model.components_, truth)]
+    frequent = truth > 0.02
+    assert 0.6 < np.median(errors[frequent] / spread[frequent]) < 1.4
+    assert (found.stability > 0.8).all()
+    assert (found.stability < 1).all()
+    few = bootstrap(model, X[:100], n_replicates=100)
+    assert few.standard_errors[frequent].mean() > 1.5 * found.standard_errors[frequent].mean()
+    assert few.stability.mean() < found.stability.mean()
+
+
+def test_bootstrap_is_reproducible():
+    X = make_lda(300, 50, 3, length=40).counts
+    model = LDA(3).fit(X)
+    one, two = (bootstrap(model, X, n_jobs=n, n_replicates=20) for n in (1, 2))
+    assert one.standard_errors.tobytes() == two.standard_errors.tobytes()
+    with pytest.raises(ValueError, match="at least 2 documents"):
+        bootstrap(model, X[:1])
