@@ -1,5 +1,6 @@
 """Samplers: data drawn from every model together with the parameters they were drawn from."""
 
+from polyad.datasets.signals import SignalSample, make_ica
 from polyad.datasets.topics import (
     TopicSample,
     make_discrete_ica,
@@ -7,5 +8,18 @@ from polyad.datasets.topics import (
     make_lda,
     make_single_topic,
 )
+from polyad.datasets.views import ViewSample, make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 
-__all__ = ["TopicSample", "make_discrete_ica", "make_gamma_poisson", "make_lda", "make_single_topic"]
+__all__ = [
+    "SignalSample",
+    "TopicSample",
+    "ViewSample",
+    "make_discrete_cca",
+    "make_discrete_ica",
+    "make_gamma_poisson",
+    "make_ica",
+    "make_lda",
+    "make_mixed_cca",
+    "make_nongaussian_cca",
+    "make_single_topic",
+]

@@ -4,22 +4,34 @@ Whitening turns the second moment into the identity; the whitened third moment t
 which any of the interchangeable diagonalisers finds; unmixing turns the rotation back into topics and priors.
 """
 
+from polyad.decompose.cross_whitening import CrossWhitening, cca_metric, cross_loadings, cross_whiten
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.jacobi import jacobi
 from polyad.decompose.polyadic import Polyadic, polyadic_decomposition
 from polyad.decompose.power import power, tensor_power
 from polyad.decompose.registry import DIAGONALISERS, diagonaliser
+from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDiagonaliser, similarity_jacobi
+from polyad.decompose.similarity_first_order import similarity_first_order
+from polyad.decompose.similarity_registry import SIMILARITY_DIAGONALISERS, similarity_diagonaliser
+from polyad.decompose.similarity_spectral import similarity_spectral
 from polyad.decompose.spectral import spectral, svtd
 from polyad.decompose.unmixing import dirichlet_prior, gamma_prior, mixture_weights, simplex_rows
 from polyad.decompose.whitening import RankError, Whitening, whiten
 
 __all__ = [
     "DIAGONALISERS",
+    "SIMILARITY_DIAGONALISERS",
+    "CrossWhitening",
     "Diagonalisation",
     "Diagonaliser",
     "Polyadic",
     "RankError",
+    "SimilarityDiagonalisation",
+    "SimilarityDiagonaliser",
     "Whitening",
+    "cca_metric",
+    "cross_loadings",
+    "cross_whiten",
     "diagonaliser",
     "dirichlet_prior",
     "gamma_prior",
@@ -27,6 +39,10 @@ __all__ = [
     "mixture_weights",
     "polyadic_decomposition",
     "power",
+    "similarity_diagonaliser",
+    "similarity_first_order",
+    "similarity_jacobi",
+    "similarity_spectral",
     "simplex_rows",
     "spectral",
     "svtd",

@@ -67,4 +67,5 @@ def _on_common_words(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.fl
             f"The topics have the shapes {left.shape} and {right.shape}, and no names of words to compare them by: "
             "fit both models on the same vocabulary, or on tables with named columns."
         )
-    return tuple(rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300) for rows in (left, right))  # type: ignore[return-value]
+    left, right = (rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300) for rows in (left, right))
+    return left, right

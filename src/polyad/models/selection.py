@@ -189,7 +189,7 @@ def _spectrum_rule(first: _Half, second: _Half) -> tuple[FloatArray, int | None]
     raw = second.raw.moments
     mean = basis.T @ raw.mean
     projected = basis.T @ (raw.second @ basis) - np.outer(mean, mean)
-    values = np.linalg.eigvalsh((projected + projected.T) / 2)[::-1]
+    values: FloatArray = np.linalg.eigvalsh((projected + projected.T) / 2)[::-1].astype(np.float64)
     noise = max(-float(values[-1]), 0.0)
     signal = int((values > CLEAR_GAP * noise).sum())
     is_clear = noise > 0 and 0 < signal < values.size and values[signal - 1] > CLEAR_GAP * max(values[signal], noise)

@@ -1,6 +1,7 @@
 """What the topic models share: reading, inference, evaluation, word lists."""
 
 import logging
+import os
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -37,6 +38,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     word_probabilities_: FloatArray
     diagnostics_: Diagnostics
     n_features_in_: int
+    vocabulary_: tuple[str, ...] | None
+    text_options_: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from documents x words counts.
@@ -84,6 +87,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _remember_features(self, X: Any, n_features: int, *, reset: bool) -> None:
         """Set or compare the number and names of the features, as scikit-learn does."""
+        if reset:
+            # A corpus brings its words; those of an earlier fit are forgotten.
+            words = getattr(X, "vocabulary", None)
+            self.vocabulary_ = words if isinstance(words, tuple) else None
+            self.text_options_ = None
         X = getattr(X, "counts", X)
         if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -162,7 +170,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         by
             "relevance" (Sievert and Shirley 2014), "probability" or "lift".
         vocabulary
-            The words; None takes the column names that the model was fitted with, or x0, x1, ...
+            The words; None takes those of the corpus or the column names that the model was fitted with, or x0, x1, ...
         as_frame
             Return a pandas table with topic, rank, word, probability and score in place of a list of lists.
         weight
@@ -196,13 +204,29 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:
         if vocabulary is None:
-            names = getattr(self, "feature_names_in_", None)
+            names = getattr(self, "vocabulary_", None)
+            if names is None:
+                names = getattr(self, "feature_names_in_", None)
             return [f"x{m}" for m in range(self.n_features_in_)] if names is None else [str(name) for name in names]
         if len(vocabulary) != self.n_features_in_:
             raise ValueError(
                 f"The vocabulary has {len(vocabulary)} words, and the model was fitted with {self.n_features_in_}."
             )
         return vocabulary
+
+    def save(self, path: str | os.PathLike[str], *, vocabulary: Sequence[str] | None = None) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file, by custom named ``.polyad``; it appears only when it is complete.
+        vocabulary
+            The words of the columns; None takes those of the corpus that the model was fitted with.
+        """
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path, vocabulary=vocabulary)
 
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n."""

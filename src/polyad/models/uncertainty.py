@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from polyad.engine import runner_for, single_threaded_blas
@@ -71,7 +72,7 @@ def bootstrap(
     return Uncertainty(errors, stability, n_groups, n_replicates)
 
 
-def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> FloatArray:
+def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> NDArray[np.float32]:
     """Return the expected tokens of each word in each topic in some documents, M x K."""
     K = model.components_.shape[0]
     cells = cells_of(sparse.csr_array(counts))
@@ -91,6 +92,6 @@ def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> F
     return tokens[:, :K]
 
 
-def _normalised(counts: FloatArray) -> FloatArray:
+def _normalised(counts: NDArray[Any]) -> FloatArray:
     smoothed = counts + SMOOTHING / counts.shape[0]
     return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -7,6 +7,11 @@ whitened, so that no array with two vocabulary axes is built.
 
 from polyad.moments.bounds import SampleAccuracy, sample_accuracy
 from polyad.moments.counts import CountSummary, summarise_counts
+from polyad.moments.cross import CrossMoments, cross_population
+from polyad.moments.cross_blocks import PairedBlocks, paired_blocks
+from polyad.moments.cross_covariances import characteristic_targets, generalised_targets, processing_points
+from polyad.moments.cross_cumulants import fourth_order_targets, third_order_targets
+from polyad.moments.cross_texts import summarise_texts, two_text_moments
 from polyad.moments.discrete_ica import discrete_ica_moments, generalised_covariances
 from polyad.moments.lda import ProjectedMoments, RawMoments, document_weights, raw_moments, three_tokens
 from polyad.moments.population import (
@@ -18,18 +23,29 @@ from polyad.moments.symmetric import SymmetricMoments
 
 __all__ = [
     "CountSummary",
+    "CrossMoments",
+    "PairedBlocks",
     "ProjectedMoments",
     "RawMoments",
     "SampleAccuracy",
     "SymmetricMoments",
+    "characteristic_targets",
+    "cross_population",
     "discrete_ica_moments",
     "discrete_ica_population",
     "document_weights",
+    "fourth_order_targets",
     "generalised_covariances",
+    "generalised_targets",
     "lda_population",
+    "paired_blocks",
+    "processing_points",
     "raw_moments",
     "sample_accuracy",
     "single_topic_population",
     "summarise_counts",
+    "summarise_texts",
+    "third_order_targets",
     "three_tokens",
+    "two_text_moments",
 ]

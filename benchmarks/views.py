@@ -1,0 +1,316 @@
+"""Two views and signals against peers: ``python benchmarks/views.py [section ...] [--full] [--figures FOLDER]``.
+
+Sections: discrete, continuous, ica, signals, diagonalisers, canada, europarl, citeseq. Without a section the synthetic
+ones run at two sample sizes; ``--full`` takes the sizes of the papers. Real data are read from ``../shared/data``.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.optimize import linear_sum_assignment
+from sklearn.decomposition import NMF, FastICA
+
+from polyad.datasets.signals import make_ica
+from polyad.datasets.views import ViewSample, make_discrete_cca, make_nongaussian_cca
+from polyad.decompose.cross_whitening import cca_metric
+from polyad.decompose.jacobi import jacobi
+from polyad.decompose.polyadic import polyadic_decomposition
+from polyad.decompose.similarity_registry import similarity_diagonaliser
+from polyad.engine import count_blocks, runner_for, single_threaded_blas
+from polyad.metrics import amari_distance
+from polyad.models.cca_discrete import DiscreteCCA
+from polyad.models.cca_nongaussian import NonGaussianCCA
+from polyad.models.ica import ICA
+from polyad.moments.discrete_ica import discrete_ica_moments
+from views_data import DATA, Loadings, Table, canada, citeseq, europarl, imported, show
+
+
+def draw_figure(title: str, table: Table, folder: str | None) -> None:
+    plots = imported("matplotlib.pyplot") if folder else None
+    if plots is None or folder is None:
+        return
+    figure, axes = plots.subplots(figsize=(6, 4))
+    for name, row in table.items():
+        axes.errorbar(
+            [int(column) for column in row],
+            [np.mean(v) for v in row.values()],
+            [np.std(v) / len(v) ** 0.5 for v in row.values()],
+            label=name,
+        )
+    axes.set(xscale="log", yscale="log", xlabel="samples", ylabel="l1 error of the loadings", title=title)
+    axes.legend(fontsize=7)
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    figure.savefig(Path(folder) / f"{title.replace(' ', '_')}.png", dpi=150, bbox_inches="tight")
+
+
+def loading_error(found: Loadings, sample: ViewSample) -> float:
+    """Return the l1 error of the papers in [0, 1]; of more columns than the truth the best are taken."""
+    stacked = np.vstack([D / np.maximum(np.abs(D).sum(axis=0), 1e-300) for D in found]).T
+    true = sample.loadings
+    distances = np.minimum(np.abs(stacked[:, None] - true).sum(2), np.abs(stacked[:, None] + true).sum(2))
+    rows, columns = linear_sum_assignment(distances)
+    return float(distances[rows, columns].mean() / 4)
+
+
+def fitted(model: Any) -> Callable[[ViewSample], Loadings]:
+    def fit(sample: ViewSample) -> Loadings:
+        found = model.fit(sample.X, sample.Y)
+        return found.x_loadings_, found.y_loadings_
+
+    return fit
+
+
+def stacked(sample: ViewSample) -> Any:
+    parts = sample.X, sample.Y
+    return sparse.hstack(parts, format="csr") if sparse.issparse(parts[0]) else np.hstack(parts)
+
+
+def split(mixing: np.ndarray, sample: ViewSample) -> Loadings:
+    return mixing[: sample.X.shape[1]], mixing[sample.X.shape[1] :]
+
+
+def n_stacked(sample: ViewSample) -> int:
+    wanted = sum(D.shape[1] for D in (sample.x_loadings, sample.x_noise_loadings, sample.y_noise_loadings))
+    return min(wanted, sample.X.shape[1] + sample.Y.shape[1])
+
+
+def stacked_discrete_ica(sample: ViewSample) -> Loadings:
+    moments = discrete_ica_moments(count_blocks(stacked(sample)), runner_for(None))
+    for K in range(n_stacked(sample), 0, -1):  # sampling can leave fewer positive directions
+        try:
+            components = polyadic_decomposition(moments, K, strict=False).components
+            return split(np.maximum(components, 0).T, sample)
+        except ValueError:
+            continue
+    raise ValueError("No component at all")
+
+
+def stacked_nmf(sample: ViewSample) -> Loadings:
+    model = NMF(
+        n_stacked(sample), solver="mu", beta_loss="kullback-leibler", init="random", max_iter=100, random_state=0
+    )
+    return split(model.fit(stacked(sample).toarray().astype(float)).components_.T, sample)
+
+
+def stacked_ica(sample: ViewSample) -> Loadings:
+    return split(ICA(n_stacked(sample), statistics="fourth").fit(stacked(sample)).mixing_, sample)
+
+
+def stacked_fastica(sample: ViewSample) -> Loadings:
+    model = FastICA(n_stacked(sample), whiten="unit-variance", random_state=0, max_iter=500, tol=1e-3)
+    return split(model.fit(stacked(sample)).mixing_, sample)
+
+
+def classical_cca(sample: ViewSample) -> Loadings:
+    X, Y = (view - view.mean(axis=0) for view in (sample.X, sample.Y))
+    Cx, Cy, Cxy = X.T @ X, Y.T @ Y, X.T @ Y
+    Rx, Ry = (cca_metric(C, ridge=1e-6) for C in (Cx, Cy))
+    U, _, Vt = linalg.svd(Rx @ Cxy @ Ry)
+    K = sample.x_loadings.shape[1]
+    return Cx @ Rx @ U[:, :K], Cy @ Ry @ Vt[:K].T
+
+
+def recovery(title: str, make: Callable[[int, int], ViewSample], methods: dict[str, Any], args: Any) -> None:
+    sizes = (500, 1000, 2000, 5000, 10_000) if args.full else (1000, 10_000)
+    table: Table = {name: {str(N): [] for N in sizes} for name in methods}
+    for N in sizes:
+        for draw in range(args.draws):
+            sample = make(N, draw)
+            for name, method in methods.items():
+                table[name][str(N)].append(loading_error(method(sample), sample))
+    show(title, table)
+    draw_figure(title, table, args.figures)
+
+
+def discrete(args: Any) -> None:
+    def methods(K: int) -> dict[str, Any]:
+        plain = {"model": "poisson", "metric": "none"}
+        return {
+            "T-cumulants (paper)": fitted(DiscreteCCA(K, statistics="third", **plain)),
+            "generalised covariances (paper)": fitted(DiscreteCCA(K, statistics="generalised", **plain)),
+            "T-cumulants, CCA metric": fitted(DiscreteCCA(K, model="poisson", statistics="third")),
+            "characteristic function (default)": fitted(DiscreteCCA(K, model="poisson")),
+            "discrete ICA, stacked": stacked_discrete_ica,
+            "NMF, stacked": stacked_nmf,
+        }
+
+    D, F = np.full((2, 1), 0.5), np.array([[0.9, 0.1], [0.1, 0.9]])
+    flat = {"loadings": (D, D), "private_loadings": (F, F), "shape": 0.1, "length": 100, "private_length": 100}
+
+    def make_flat(N: int, draw: int) -> ViewSample:
+        return make_discrete_cca(N, (2, 2), 1, random_state=draw, **flat)
+
+    recovery("discrete 2D, K=1", make_flat, methods(1), args)
+    recovery("discrete 20D, K=10", lambda N, draw: make_discrete_cca(N, random_state=draw), methods(10), args)
+
+
+def continuous(args: Any) -> None:
+    for K in (1, 10):
+        methods = {
+            "generalised covariances (paper)": fitted(NonGaussianCCA(K, statistics="generalised", metric="none")),
+            "characteristic function (default)": fitted(NonGaussianCCA(K)),
+            "order 4": fitted(NonGaussianCCA(K, statistics="fourth")),
+            "spectral": fitted(NonGaussianCCA(K, method="spectral")),
+            "classical CCA": classical_cca,
+            "JADE, stacked": stacked_ica,
+            "FastICA, stacked": stacked_fastica,
+        }
+
+        def make(N: int, draw: int, K: int = K) -> ViewSample:
+            return make_nongaussian_cca(N, n_components=K, random_state=draw)
+
+        recovery(f"continuous 20D, K={K}", make, methods, args)
+
+
+def ica_methods(K: int) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    picard = imported("picard")
+    methods: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "polyad ICA": lambda X: ICA(K).fit(X).components_,
+        "polyad ICA, noise": lambda X: ICA(K, noise="gaussian").fit(X).components_,
+        "FastICA logcosh": lambda X: (
+            FastICA(K, whiten="unit-variance", random_state=0, max_iter=500).fit(X).components_
+        ),
+        "FastICA cube": lambda X: (
+            FastICA(K, whiten="unit-variance", fun="cube", random_state=0, max_iter=500).fit(X).components_
+        ),
+    }
+    if picard:
+        methods["Picard"] = lambda X: picard.Picard(K, ortho=False, random_state=0).fit(X).components_
+        methods["Picard-O"] = lambda X: picard.Picard(K, ortho=True, extended=True, random_state=0).fit(X).components_
+    return methods
+
+
+def ica(args: Any) -> None:
+    cases = {
+        "super": ("super", 0.0, 10_000),
+        "sub": ("sub", 0.0, 10_000),
+        "skewed": ("skewed", 0.0, 10_000),
+        "all kinds": (("super", "sub", "skewed"), 0.0, 10_000),
+        "super+noise": ("super", 0.3, 100_000),
+        "sub+noise": ("sub", 0.3, 100_000),
+        "skewed+noise": ("skewed", 0.3, 100_000),
+        "all+noise": (("super", "sub", "skewed"), 0.3, 100_000),
+    }
+    methods = ica_methods(6)
+    errors: Table = {name: {case: [] for case in cases} for name in methods}
+    seconds: Table = {name: {case: [] for case in cases} for name in methods}
+    for case, (sources, noise, N) in cases.items():
+        for draw in range(args.draws):
+            sample = make_ica(N, 6, sources=sources, noise=noise, random_state=draw)
+            for name, method in methods.items():
+                start = time.perf_counter()
+                errors[name][case].append(amari_distance(method(sample.X), sample.mixing))
+                seconds[name][case].append(time.perf_counter() - start)
+    show("ICA, K=6, Amari distance; N=10,000 without noise, 100,000 with correlated Gaussian noise", errors, 4)
+    show("ICA, seconds", seconds, 2)
+
+
+def signals(args: Any) -> None:
+    if not (path := DATA / "speech" / "sources_8k.npz").exists():
+        print(f"(no {path}: skipped)")
+        return
+    voices = np.load(path)["X"].T.astype(float)
+    voices = (voices - voices.mean(0)) / voices.std(0)
+    methods = ica_methods(6)
+    errors: Table = {name: {"clean": [], "noise 0.1": []} for name in methods}
+    for draw in range(args.draws):
+        rng = np.random.default_rng(draw)
+        mixing = rng.standard_normal((6, 6))
+        clean = voices @ mixing.T
+        factor = rng.standard_normal((6, 6)) * np.sqrt(0.1 * (mixing**2).mean())
+        noisy = clean + rng.standard_normal(clean.shape) @ factor.T
+        for name, method in methods.items():
+            for case, X in (("clean", clean), ("noise 0.1", noisy)):
+                errors[name][case].append(amari_distance(method(X), mixing))
+    show("six voices, random mixtures, Amari distance", errors, 4)
+    recording = np.load(DATA / "eeg" / "eeglab_sample.npz")
+    X = recording["X"].T.astype(float)
+    eye = X[:, list(recording["channels"]).index("EOG1")]
+    methods = ica_methods(31)
+    halves: Table = {name: {"seconds": [], "eye |r|": [], "halves": []} for name in methods}
+    for name, method in methods.items():  # the channels of this recording have an average reference: rank 31
+        start = time.perf_counter()
+        W = method(X)
+        halves[name]["seconds"].append(time.perf_counter() - start)
+        sources = (X - X.mean(0)) @ W.T
+        halves[name]["eye |r|"].append(max(abs(np.corrcoef(sources[:, k], eye)[0, 1]) for k in range(31)))
+        one, two = (method(half) for half in (X[: len(X) // 2], X[len(X) // 2 :]))
+        A, B = (M / np.linalg.norm(M, axis=0) for M in (linalg.pinv(one), linalg.pinv(two)))
+        cosines = np.abs(A.T @ B)
+        halves[name]["halves"].append(cosines[linear_sum_assignment(-cosines)].mean())
+    show("EEG, 31 components: best correlation with the eye channel; maps found in both halves (mean cosine)", halves)
+
+
+def timed(function: Callable[[], np.ndarray], repeats: int) -> tuple[float, np.ndarray]:
+    best, result = np.inf, function()
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def diagonalisers(args: Any) -> None:
+    qndiag, pyriemann = imported("qndiag"), imported("pyriemann.utils.ajd")
+    for K in (10, 50, 100):
+        rng = np.random.default_rng(K)
+        rotation = linalg.qr(rng.standard_normal((K, K)))[0]
+        mixing = rotation @ np.diag(rng.uniform(0.5, 2, K)) @ linalg.qr(rng.standard_normal((K, K)))[0]
+        diagonals = rng.gamma(1.0, size=(30, K)) + 0.1
+        noise = rng.standard_normal((30, K, 2 * K)) / np.sqrt(2 * K)
+        wishart = 0.01 * noise @ noise.transpose(0, 2, 1)
+        orthogonal, congruent = (Q @ (diagonals[:, :, None] * Q.T) + wishart for Q in (rotation, mixing))
+
+        def whitened_jacobi(C: np.ndarray = congruent) -> np.ndarray:
+            values, vectors = linalg.eigh(C.mean(axis=0))
+            W = (vectors / np.sqrt(values)).T
+            return jacobi(W @ C @ W.T, tol=1e-6).rotation.T @ W
+
+        def by_similarity(method: str, C: np.ndarray = congruent) -> np.ndarray:
+            return similarity_diagonaliser(method)(C @ linalg.inv(C.mean(axis=0)), tol=1e-6).inverse
+
+        runs = {"polyad jacobi": (lambda C=orthogonal: jacobi(C, tol=1e-6).rotation.T, rotation)}
+        if pyriemann:
+            runs["pyRiemann rjd"] = (lambda C=orthogonal: pyriemann.rjd(C, eps=1e-6, n_iter_max=100)[0].T, rotation)
+        runs["polyad whiten + jacobi"] = (whitened_jacobi, mixing)
+        runs["polyad jdtm"] = (lambda: by_similarity("jdtm"), mixing)
+        runs["polyad first_order"] = (lambda: by_similarity("first_order"), mixing)
+        if qndiag:
+            runs["qndiag"] = (lambda C=congruent: qndiag.qndiag(C, tol=1e-6, max_iter=500)[0], mixing)
+        if pyriemann:
+            runs["pyRiemann pham"] = (lambda C=congruent: pyriemann.ajd_pham(C, eps=1e-6, n_iter_max=100)[0], mixing)
+        print(f"\ndiagonalisers, 30 matrices, K={K}" + f"\n{'':26}{'seconds':>10}{'ratio':>9}{'Amari':>10}")
+        base = 0.0
+        for name, (run, truth) in runs.items():
+            slow = name.startswith("pyRiemann")
+            seconds, unmixing = timed(run, 1 if slow and K > 10 else 3)
+            base = seconds if name in ("polyad jacobi", "polyad whiten + jacobi") else base
+            print(f"{name:26}{seconds:10.4f}{seconds / base:9.1f}{amari_distance(unmixing, truth):10.5f}")
+
+
+SECTIONS = {f.__name__: f for f in (discrete, continuous, ica, signals, diagonalisers, canada, europarl, citeseq)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], help="none: the synthetic ones")
+    parser.add_argument("--full", action="store_true", help="all sample sizes, sizes K and the stability of halves")
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--figures", help="a folder for the error curves")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")  # peers that stop early say so for every draw
+    for name in args.sections or ("discrete", "continuous", "ica", "diagonalisers"):
+        start = time.perf_counter()
+        with single_threaded_blas():
+            SECTIONS[name](args)
+        print(f"[{name}: {time.perf_counter() - start:.0f} s]", flush=True)
+
+
+if __name__ == "__main__":
+    main()

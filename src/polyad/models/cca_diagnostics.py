@@ -1,0 +1,68 @@
+"""What a fit of signals or of two views tells about itself."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+
+from polyad.engine.blocks import FloatArray
+
+
+@dataclass(frozen=True)
+class FactorDiagnostics:
+    """How a fit went.
+
+    Attributes
+    ----------
+    spectrum
+        Eigenvalues (one view) or singular values in the metric (two views), largest first.
+    gap
+        The K-th of them over the next one; near 1 the data do not single out K components.
+    energy
+        The share of the matrices' sum of squares that is off the diagonal after the diagonalisation; 0 is exact.
+    statistics
+        The statistics used, chosen by the user or from the data.
+    reliability
+        Correlation of third cumulants between the even and the odd samples: near 1 for skewed sources. NaN where
+        it was not needed.
+    n_iter
+        Sweeps or iterations of the diagonaliser.
+    converged
+        Whether it met its own test of convergence.
+    seconds
+        Of every step, by name.
+    """
+
+    spectrum: FloatArray
+    gap: float
+    energy: float
+    statistics: str
+    reliability: float
+    n_iter: int
+    converged: bool
+    seconds: dict[str, float]
+
+
+class Stopwatch:
+    """Times the steps of a fit.
+
+    Examples
+    --------
+    >>> watch = Stopwatch()
+    >>> with watch.step("whiten"):
+    ...     pass
+    >>> list(watch.seconds)
+    ['whiten']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Add the time of the body to the step's seconds."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start

@@ -1,0 +1,243 @@
+"""The steps that all two-view models share, as functions on pairs of blocks."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from polyad.decompose.cross_whitening import CrossWhitening, cca_metric, cross_loadings, cross_whiten
+from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDiagonaliser
+from polyad.decompose.similarity_registry import similarity_diagonaliser
+from polyad.engine import Blocks, Runner, count_blocks, signal_blocks
+from polyad.engine.blocks import FloatArray
+from polyad.models.cca_diagnostics import FactorDiagnostics, Stopwatch
+from polyad.moments.cross import (
+    cross_covariance,
+    cross_means,
+    projected_covariances,
+    view_covariance,
+    view_variances,
+)
+from polyad.moments.cross_blocks import PairedBlock, PairedBlocks, paired_blocks
+from polyad.moments.cross_covariances import (
+    characteristic_targets,
+    generalised_targets,
+    processing_points,
+    unit_scales,
+)
+from polyad.moments.cross_cumulants import fourth_order_targets, third_order_reliability, third_order_targets
+
+STATISTICS = ("auto", "third", "fourth", "characteristic", "generalised")
+METRICS = ("auto", "cca", "scale", "none")
+SKEWED = 0.6  # correlation between halves of the data from which order three is relied on
+DENSE_METRIC = 2000  # columns up to which a view's whole covariance is used
+PAPER_STEP = 0.1  # of the real processing points, eq. (46) of "Beyond CCA"
+
+
+@dataclass(frozen=True)
+class CrossOptions:
+    """What the user chose (see the parameters of the models), and which views hold Poisson counts."""
+
+    n_components: int
+    statistics: str
+    method: str | SimilarityDiagonaliser
+    metric: str
+    step: float
+    max_iter: int | None
+    random_state: int
+    x_counts: bool
+    y_counts: bool
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("statistics", self.statistics, STATISTICS), ("metric", self.metric, METRICS)):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, known))}.")
+        if self.statistics == "fourth" and (self.x_counts or self.y_counts):
+            raise ValueError(
+                'statistics is "fourth", which is for two views of measurements: counts are skewed, so "third" or '
+                '"characteristic" see their sources better.'
+            )
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Loadings of two views before they are scaled, and how they were found.
+
+    Attributes
+    ----------
+    x_loadings, y_loadings
+        D1, M1 x K, and D2, M2 x K, with S12 = D1 D2'.
+    x_projection, y_projection
+        K x M1 and K x M2 with x_projection @ D1 = I and y_projection @ D2 = I.
+    x_mean, y_mean
+        The means of the views.
+    diagnostics
+        How the fit went.
+    """
+
+    x_loadings: FloatArray
+    y_loadings: FloatArray
+    x_projection: FloatArray
+    y_projection: FloatArray
+    x_mean: FloatArray
+    y_mean: FloatArray
+    diagnostics: FactorDiagnostics
+
+
+def paired_views(X: Any, Y: Any, *, x_counts: bool, y_counts: bool) -> PairedBlocks:
+    """Return two checked views as pairs of blocks; a message about Y says Y."""
+    left = (count_blocks if x_counts else signal_blocks)(X)
+    try:
+        right = (count_blocks if y_counts else signal_blocks)(Y)
+    except ValueError as error:
+        raise ValueError(str(error).replace("X ", "Y ", 1)) from None
+    return paired_blocks(left, right)
+
+
+def fit_cross(pairs: PairedBlocks, run: Runner, options: CrossOptions) -> CrossFit:
+    """Moments, whitening, diagonalisation and loadings of a two-view model."""
+    watch, K = Stopwatch(), options.n_components
+    with watch.step("means"):
+        means = cross_means(pairs, run)
+        second = cross_covariance(pairs, run, *means)
+    with watch.step("metric"):
+        x_metric, y_metric = view_metrics(pairs, run, means, options)
+    with watch.step("whiten"):
+        whitening = cross_whiten(second, K, x_metric=x_metric, y_metric=y_metric, random_state=options.random_state)
+    with watch.step("targets"):
+        statistics, reliability = choose_statistics(pairs, run, whitening, means, options)
+        stack = targets(pairs, run, whitening, means, statistics, options)
+    with watch.step("diagonalise"):
+        similarity = similarity_diagonaliser(options.method)(
+            stack, max_iter=options.max_iter, random_state=options.random_state
+        )
+    with watch.step("loadings"):
+        return assemble(second, means, whitening, similarity, statistics, reliability, watch)
+
+
+def assemble(
+    second: LinearOperator,
+    means: tuple[FloatArray, FloatArray],
+    whitening: CrossWhitening,
+    similarity: SimilarityDiagonalisation,
+    statistics: str,
+    reliability: float,
+    watch: Stopwatch,
+) -> CrossFit:
+    """Turn a diagonalisation back into loadings and projections."""
+    x_loadings, y_loadings = cross_loadings(second, whitening, similarity)
+    diagnostics = FactorDiagnostics(
+        spectrum=whitening.spectrum,
+        gap=whitening.gap,
+        energy=similarity.energy,
+        statistics=statistics,
+        reliability=reliability,
+        n_iter=similarity.n_iter,
+        converged=similarity.converged,
+        seconds=watch.seconds,
+    )
+    return CrossFit(
+        x_loadings,
+        y_loadings,
+        similarity.inverse @ whitening.x_whitener,
+        similarity.rotation.T @ whitening.y_whitener,
+        *means,
+        diagnostics,
+    )
+
+
+def view_metrics(
+    pairs: PairedBlocks, run: Runner, means: tuple[FloatArray, FloatArray], options: CrossOptions
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the metrics in which the views are whitened together."""
+    x_metric, y_metric = (
+        _view_metric(name, view, run, mean, counts, options.metric)
+        for name, view, mean, counts in zip("XY", pairs.views, means, (options.x_counts, options.y_counts))
+    )
+    return x_metric, y_metric
+
+
+def _view_metric(
+    name: str, view: Blocks, run: Runner, mean: FloatArray, counts: bool, metric: str
+) -> FloatArray | None:
+    if metric == "none":
+        return None
+    if metric == "scale" or (metric == "auto" and view.shape[1] > DENSE_METRIC):
+        return _inverse_roots(mean if counts else view_variances(view, run, mean))
+    covariance = view_covariance(view, run, mean)
+    if not counts:  # words that never occur are nothing to warn of
+        warn_constant_columns(name, np.diag(covariance), mean)
+    return cca_metric(covariance)
+
+
+def _inverse_roots(values: FloatArray) -> FloatArray:
+    floor = 1e-12 * max(float(values.max(initial=0.0)), 1e-300)
+    return np.where(values > floor, 1 / np.sqrt(np.maximum(values, floor)), 0.0)
+
+
+def warn_constant_columns(name: str, variances: FloatArray, mean: FloatArray) -> None:
+    """Warn which columns of a view carry nothing."""
+    constant = np.flatnonzero(variances <= 1e-20 * np.maximum(mean**2, 1e-280))
+    if 0 < constant.size < variances.size:
+        shown = ", ".join(map(str, constant[:5])) + (", ..." if constant.size > 5 else "")
+        warnings.warn(
+            f"{constant.size} columns of {name} are constant ({shown}): they carry nothing and get loadings of 0. "
+            "Drop them to be rid of this message.",
+            UserWarning,
+            stacklevel=6,
+        )
+
+
+def choose_statistics(
+    pairs: PairedBlocks,
+    run: Runner,
+    whitening: CrossWhitening,
+    means: tuple[FloatArray, FloatArray],
+    options: CrossOptions,
+) -> tuple[str, float]:
+    """Return the statistics to use: as asked, or the real part alone where the sources are not skewed."""
+    if options.statistics != "auto":
+        return options.statistics, float("nan")
+    if options.x_counts or options.y_counts:  # sources of counts are never negative, hence skewed
+        return "characteristic", float("nan")
+    reliability = third_order_reliability(pairs, run, whitening.x_whitener, whitening.y_whitener, means)
+    return ("characteristic" if reliability > SKEWED else "characteristic (real part)"), reliability
+
+
+def targets(
+    pairs: PairedBlocks,
+    run: Runner,
+    whitening: CrossWhitening,
+    means: tuple[FloatArray, FloatArray],
+    statistics: str,
+    options: CrossOptions,
+) -> FloatArray:
+    """Return the whitened target matrices of the statistics chosen, P x K x K."""
+    W1, W2 = whitening.x_whitener, whitening.y_whitener
+    counts = {"x_counts": options.x_counts, "y_counts": options.y_counts}
+    if statistics == "third":
+        return third_order_targets(pairs, run, W1, W2, means, x_counts=options.x_counts, y_counts=options.y_counts)
+    if statistics == "fourth":
+        return fourth_order_targets(pairs, run, W1, W2, means, random_state=options.random_state)
+    identity = np.eye(options.n_components)
+    if statistics == "generalised":
+        points = processing_points(W1, W2, *_paper_scales(pairs, run))
+        return generalised_targets(pairs, run, W1, W2, means, points, **counts) - identity
+    scales = unit_scales(projected_covariances(pairs, run, W1, W2, means), options.step)
+    points = processing_points(W1, W2, *scales)
+    stack = characteristic_targets(pairs, run, W1, W2, means, points, **counts)
+    real = stack.real - identity
+    return np.concatenate([real, stack.imag]) if statistics == "characteristic" else real
+
+
+def _paper_scales(pairs: PairedBlocks, run: Runner) -> tuple[float, float]:
+    def block_sums(pair: PairedBlock) -> tuple[float, float]:
+        return float(abs(pair.left).sum()), float(abs(pair.right).sum())
+
+    totals = run(block_sums, pairs)
+    x_scale, y_scale = (
+        PAPER_STEP * pairs.n_rows * columns / max(total, 1e-300) for total, columns in zip(totals, pairs.n_columns)
+    )
+    return x_scale, y_scale
