@@ -28,7 +28,7 @@ def moment_stage(X, K, steps):
         with steps("read and sum"):
             blocks = count_blocks(X)
             summary = summarise_counts(blocks, run)
-            moments = raw_moments(blocks, run, summary.lengths, 1.25).at(2.0)
+            moments = raw_moments(blocks, run, summary.lengths, 1.0).at(2.0)
         with steps("whiten"):
             enough = summary.document_frequency >= np.clip(np.sqrt(X.shape[0]) / 4, 3, 50)
             metric = np.where(enough, np.maximum(summary.word_totals / X.shape[0], 1e-300) ** -0.25, 0.0)

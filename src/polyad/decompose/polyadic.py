@@ -71,8 +71,9 @@ def polyadic_decomposition(
     """
     with single_threaded_blas():
         whitening = whiten(moments.second, n_components, metric=metric, strict=strict, random_state=random_state)
-        tensor = moments.third(whitening.whitener)
-        directions = _word_directions(moments, whitening) if method == "svtd" else None
+        images = moments.second @ whitening.whitener.T
+        tensor = moments.third(whitening.whitener, images)
+        directions = _word_directions(moments, images) if method == "svtd" else None
         diagonalisation = diagonaliser(method)(
             tensor, directions=directions, max_iter=max_iter, random_state=random_state
         )
@@ -82,15 +83,13 @@ def polyadic_decomposition(
             components = _singular_value_rows(moments, unwhitened, values)
         else:
             signs = np.where(values < 0, -1.0, 1.0)
-            components = signs[:, None] * (moments.second @ unwhitened.T).T
+            components = signs[:, None] * (images @ diagonalisation.rotation).T
     return Polyadic(components, np.abs(values), whitening, diagonalisation)
 
 
-def _word_directions(moments: SymmetricMoments, whitening: Whitening, n_words: int = 256) -> FloatArray:
+def _word_directions(moments: SymmetricMoments, images: FloatArray, n_words: int = 256) -> FloatArray:
     """Whitened directions of the most frequent words, among which SVTD chooses."""
-    frequent = np.argsort(-moments.mean, kind="stable")[:n_words]
-    directions: FloatArray = (moments.second @ whitening.whitener.T)[frequent]
-    return directions
+    return images[np.argsort(-moments.mean, kind="stable")[:n_words]]
 
 
 def _singular_value_rows(moments: SymmetricMoments, directions: FloatArray, values: FloatArray) -> FloatArray:

@@ -261,12 +261,17 @@ def _refuse_bad_counts(data: NDArray[Any], first: int, indices: NDArray[Any], in
 
 
 def _cuts(part: Any) -> Iterator[tuple[int, int]]:
-    """Cut points that depend on the data alone, never on the number of threads."""
+    """Cut points that depend on the data alone, never on the number of threads.
+
+    The blocks have about the same size, and there is an even number of them, so that threads end together.
+    """
     n_rows = part.shape[0]
     cells = part.indptr if _is_sparse(part) else np.arange(n_rows + 1, dtype=np.int64) * part.shape[1]
+    n_pairs = -(-int(cells[-1] - cells[0]) // (2 * BLOCK_CELLS))
+    size = BLOCK_CELLS if n_pairs == 0 else -(-int(cells[-1] - cells[0]) // (2 * n_pairs))
     first = 0
     while first < n_rows:
-        last = int(np.searchsorted(cells, cells[first] + BLOCK_CELLS, side="right")) - 1
+        last = int(np.searchsorted(cells, cells[first] + size, side="right")) - 1
         last = min(max(last, first + 1), first + BLOCK_ROWS, n_rows)
         yield first, last
         first = last

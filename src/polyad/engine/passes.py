@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Protocol, TypeVar
@@ -65,25 +65,24 @@ class Threads:
 
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
+        self._pool = ThreadPoolExecutor(n_jobs)  # its threads end with the runner
 
     def __call__(self, function: Callable[[Part], Result], parts: Iterable[Part], /) -> Result:
         """Return the sum of the function's results."""
-        with single_threaded_blas(), ThreadPoolExecutor(self.n_jobs) as pool:
-            return tree_sum(self._in_order(pool, function, parts))
+        with single_threaded_blas():
+            return tree_sum(self._in_order(function, parts))
 
     def each(self, function: Callable[[Part], object], parts: Iterable[Part], /) -> None:
         """Call the function on every part, several at a time."""
-        with single_threaded_blas(), ThreadPoolExecutor(self.n_jobs) as pool:
-            for _ in self._in_order(pool, function, parts):
+        with single_threaded_blas():
+            for _ in self._in_order(function, parts):
                 pass
 
-    def _in_order(
-        self, pool: ThreadPoolExecutor, function: Callable[[Part], Result], parts: Iterable[Part]
-    ) -> Iterator[Result]:
+    def _in_order(self, function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
         waiting: deque[Future[Result]] = deque()
         try:
             for part in parts:
-                waiting.append(pool.submit(function, part))
+                waiting.append(self._pool.submit(function, part))
                 if len(waiting) >= 2 * self.n_jobs:
                     yield waiting.popleft().result()
             while waiting:
@@ -91,6 +90,7 @@ class Threads:
         finally:
             for future in waiting:
                 future.cancel()
+            wait(waiting)  # none of them may still write when the caller goes on
 
 
 def runner_for(n_jobs: int | None) -> Runner:

@@ -25,8 +25,9 @@ def estimate_concentration(raw: SymmetricMoments, components: FloatArray) -> tup
         Topics, K x M.
     """
     seen = raw.mean > 0
-    scale = np.where(seen, 1 / np.sqrt(np.where(seen, raw.mean, 1.0)), 0.0)
-    left_inverse = linalg.pinv(components.T * scale[:, None]) * scale  # K x M
+    weights = np.where(seen, 1 / np.where(seen, raw.mean, 1.0), 0.0)  # least squares in the metric of the counts
+    weighted = components * weights
+    left_inverse = linalg.pinvh(weighted @ components.T) @ weighted  # K x M
     means = np.maximum(left_inverse @ raw.mean, 0)
     means /= max(float(means.sum()), 1e-300)
     squares = np.einsum("km,mk->k", left_inverse, raw.second @ left_inverse.T)

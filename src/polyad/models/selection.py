@@ -65,7 +65,7 @@ class _Half:
         run = runner_for(n_jobs)
         blocks = count_blocks(counts)
         self.corpus = Corpus(blocks, summarise_counts(blocks, run), run)
-        self.raw = raw_moments(blocks, run, self.corpus.summary.lengths, 1.25)
+        self.raw = raw_moments(blocks, run, self.corpus.summary.lengths, 1.0)
         moments = self.raw.at(MOMENT_CONCENTRATION)
         metric = word_metric(self.corpus, n_max)
         try:
@@ -79,8 +79,8 @@ class _Half:
             self.whitener = whiten(
                 moments.second, n_max, metric=metric, strict=False, random_state=random_state
             ).whitener
-        self.tensor = moments.third(self.whitener)
         self.images = moments.second @ self.whitener.T  # S W', M x n_max
+        self.tensor = moments.third(self.whitener, self.images)
 
     def topics(self, K: int, random_state: int) -> FloatArray:
         """Topics for K components: whiteners are nested, so that no pass over the data is needed for the moments."""

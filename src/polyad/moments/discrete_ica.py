@@ -41,7 +41,7 @@ def discrete_ica_moments(blocks: Blocks, run: Runner) -> SymmetricMoments:
         centred: FloatArray = products / (N - 1) - (N / (N - 1)) * np.outer(mean, mean @ columns)
         return centred - mean[:, None] * columns
 
-    def third(whitener: FloatArray) -> FloatArray:
+    def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         return factorial_third(blocks, run, whitener, cube, pair, mean, whitener @ mean)
 
     def third_rows(directions: FloatArray) -> FloatArray:

@@ -88,8 +88,10 @@ class RawMoments:
         def second_product(columns: FloatArray) -> FloatArray:
             return raw.second @ columns - pair * np.outer(raw.mean, raw.mean @ columns)
 
-        def third(whitener: FloatArray) -> FloatArray:
-            return _with_concentration(*self._projected(whitener), c0)
+        def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
+            if images is not None:
+                images = images + pair * np.outer(raw.mean, whitener @ raw.mean)  # of the raw second moment
+            return _with_concentration(*self._projected(whitener, images), c0)
 
         def third_rows(directions: FloatArray) -> FloatArray:
             second = (raw.second @ directions.T).T
@@ -105,9 +107,11 @@ class RawMoments:
         """Return the moments along K directions: all that a change of c0 needs, without another pass."""
         return ProjectedMoments(whitener, *self._projected(whitener))
 
-    def _projected(self, whitener: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _projected(
+        self, whitener: FloatArray, images: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         raw = self.moments
-        second = whitener @ (raw.second @ whitener.T)
+        second = whitener @ (raw.second @ whitener.T if images is None else images)
         return whitener @ raw.mean, (second + second.T) / 2, raw.third(whitener)
 
 
@@ -213,7 +217,7 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
         products: FloatArray = run(block_product, blocks)
         return products - pair_diagonal[:, None] * columns
 
-    def third(whitener: FloatArray) -> FloatArray:
+    def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         centre = np.zeros(whitener.shape[0])
         return factorial_third(blocks, run, whitener, w3, w3, triple_diagonal, centre)
 

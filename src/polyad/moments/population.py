@@ -45,7 +45,7 @@ def _polyadic(components: FloatArray, first: FloatArray, second: FloatArray, thi
     def second_product(columns: FloatArray) -> FloatArray:
         return D.T @ (second[:, None] * (D @ columns))
 
-    def whitened_third(whitener: FloatArray) -> FloatArray:
+    def whitened_third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         projected = D @ whitener.T
         return np.einsum("k,ka,kb,kc->abc", third, projected, projected, projected, optimize=True)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -10,6 +11,14 @@ from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray
 
 CHUNK_ROWS = 1 << 10
+
+
+class Third(Protocol):
+    """The whitened third moment as a function of the whitener."""
+
+    def __call__(self, whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
+        """Return the K x K x K tensor T(W, W, W)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,8 @@ class SymmetricMoments:
     second
         S as an operator, M x M; applying it is one pass over the data.
     third
-        ``third(whitener)`` with a K x M whitener is the K x K x K tensor T(W, W, W); one pass.
+        ``third(whitener, images)`` with a K x M whitener is the K x K x K tensor T(W, W, W); one pass. ``images`` is
+        ``second @ whitener.T`` for models that need it too, and optional: given, it spares them a pass.
     third_rows
         ``third_rows(directions)`` with J x M directions v_j is the J x M array T(v_j, v_j, e_m), the rows that
         the SVTD algorithm reads its components from; one pass and no K x K x M array.
@@ -31,7 +41,7 @@ class SymmetricMoments:
 
     mean: FloatArray
     second: LinearOperator
-    third: Callable[[FloatArray], FloatArray]
+    third: Third
     third_rows: Callable[[FloatArray], FloatArray]
 
 
