@@ -131,7 +131,30 @@ METHODS = {
 }
 
 
+def tomotopy_inference(X, K, observed, out):
+    """Train, then time the inference of new documents; shares, topics and seconds for those who judge them."""
+    import tomotopy
+
+    names = word_names(X.shape[1])
+    model = tomotopy.LDAModel(k=K, eta=0.1, seed=1, rm_top=0)
+    for tokens in token_lists(X, names):
+        if tokens:
+            model.add_doc(tokens)
+    model.train(200, workers=CORES, show_progress=False)
+    documents = [model.make_doc(tokens or names[:1]) for tokens in token_lists(observed, names)]
+    steps = Steps()
+    with steps("infer"):
+        shares, _ = model.infer(documents, workers=1)
+    rows = np.array([model.get_topic_word_dist(k) for k in range(K)])
+    np.savez(out, components=in_place(rows, model.used_vocabs, names), shares=np.asarray(shares))
+    print(json.dumps({"seconds": steps.seconds["infer"]}))
+
+
 def main():
+    if sys.argv[1] == "--infer":
+        train, K, observed, out = sys.argv[2:6]
+        X, new = (sparse.csr_matrix(sparse.load_npz(file)) for file in (train, observed))
+        return tomotopy_inference(X, int(K), new, out)
     method, train, K, out = sys.argv[1:5]
     X = sparse.csr_matrix(sparse.load_npz(train))
     steps = Steps()

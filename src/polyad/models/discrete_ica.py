@@ -34,7 +34,7 @@ class DiscreteICA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4), "full" (60), or a number.
+        Likelihood passes after the moments: "off", "fast" (4), "full" (200), or a number.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
 

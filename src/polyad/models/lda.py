@@ -37,7 +37,7 @@ class LDA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4), "full" (60), or a number.
+        Likelihood passes after the moments: "off", "fast" (4), "full" (200), or a number.
     random_state
         Seed of the first vectors of whitening and diagonaliser, and of the split of tokens in :meth:`score`.
     n_jobs

@@ -20,7 +20,7 @@ from polyad.models.diagnostics import Diagnostics, StopWatch
 from polyad.models.moment_start import Corpus
 from polyad.moments import summarise_counts
 
-PASSES = {"off": 0, "fast": 4, "full": 60}
+PASSES = {"off": 0, "fast": 4, "full": 200}
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
