@@ -13,7 +13,7 @@ env: .venv/installed
 	touch $@
 
 demo: env
-	$(BIN)/python -m polyad.datasets.demo
+	$(BIN)/polyad demo
 
 test: env
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered

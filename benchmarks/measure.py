@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,8 +52,9 @@ def _peak() -> float:
 
 def isolated(script: str, *arguments: object, python: str | None = None, timeout: float = 3600) -> dict:
     """Run a benchmark script in a fresh process and return the JSON object on its last line."""
-    command = [python or sys.executable, script, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    command = [python or sys.executable, str(Path(script).resolve()), *map(str, arguments)]
+    with tempfile.TemporaryDirectory() as folder:  # some libraries leave log files where they run
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, cwd=folder)
     if done.returncode != 0:
         message = done.stderr.strip().splitlines()[-1:] or ["no message"]
         return {"error": message[0]}

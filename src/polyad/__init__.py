@@ -1,12 +1,66 @@
 """polyad: latent linear models by the method of moments."""
 
 import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from polyad.metrics import align
-from polyad.models import LDA, DiscreteICA, SingleTopic, bootstrap, select_n_components
+if TYPE_CHECKING:
+    from polyad.io import load
+    from polyad.metrics import align
+    from polyad.models import (
+        ICA,
+        LDA,
+        DiscreteCCA,
+        DiscreteICA,
+        MixedCCA,
+        NonGaussianCCA,
+        SingleTopic,
+        bootstrap,
+        select_n_components,
+    )
 
 __version__ = "0.1.0"
 
-__all__ = ["LDA", "DiscreteICA", "SingleTopic", "__version__", "align", "bootstrap", "select_n_components"]
+__all__ = [
+    "ICA",
+    "LDA",
+    "DiscreteCCA",
+    "DiscreteICA",
+    "MixedCCA",
+    "NonGaussianCCA",
+    "SingleTopic",
+    "__version__",
+    "align",
+    "bootstrap",
+    "load",
+    "select_n_components",
+]
+
+# Where each public name is. They are imported when they are first asked for: numba and scikit-learn take seconds,
+# and `polyad --help` needs neither.
+_HOMES = {
+    "ICA": "polyad.models",
+    "LDA": "polyad.models",
+    "DiscreteCCA": "polyad.models",
+    "DiscreteICA": "polyad.models",
+    "MixedCCA": "polyad.models",
+    "NonGaussianCCA": "polyad.models",
+    "SingleTopic": "polyad.models",
+    "align": "polyad.metrics",
+    "bootstrap": "polyad.models",
+    "load": "polyad.io",
+    "select_n_components": "polyad.models",
+}
 
 logging.getLogger("polyad").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'polyad' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

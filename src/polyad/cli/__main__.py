@@ -1,0 +1,6 @@
+"""Lets `python -m polyad.cli` be the command."""
+
+from polyad.cli import main
+
+if __name__ == "__main__":
+    main()

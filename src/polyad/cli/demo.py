@@ -1,0 +1,152 @@
+"""`polyad demo`: topics of text that every machine has."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyad.cli.evaluate import bits_of_words
+from polyad.cli.files import check_writable
+from polyad.cli.fit import fitted, make_model
+from polyad.cli.options import Running, Shown
+from polyad.cli.output import Output
+from polyad.cli.reading import ReadCorpus, default_min_df
+from polyad.cli.summary import corpus_facts, corpus_values, model_topics, percent, rate, size
+from polyad.cli.text import clean, shortened
+
+if TYPE_CHECKING:
+    from polyad.corpus import Corpus, Document
+
+__all__ = ["demo"]
+
+HELD_OUT = 10  # every tenth document
+EXCERPT = 110
+
+
+def demo(
+    topics: Annotated[int, typer.Option("-k", "--topics", metavar="N", help="Number of topics.", min=1)] = 15,
+    out: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where the model goes.")
+    ] = "polyad-demo.polyad",
+    *,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Learn topics of the docstrings of the Python libraries installed here.
+
+    They are read from source files and nothing is imported, run or downloaded. Every tenth document is held out to
+    measure how well the topics predict.
+
+    For example:
+    polyad demo
+    polyad demo -k 30 -o demo.polyad
+    """
+    from polyad.io import save
+
+    output = Output(shown)
+    check_writable(out)
+    started = time.perf_counter()
+    estimator = make_model("lda", topics, "fast", "power", running)
+    documents, corpus, options, reading = _read(output, running)
+    train, test = _split(corpus)
+    if not shown.json:
+        output.facts(corpus_facts(corpus, None))
+    fitting, _ = fitted(estimator, ReadCorpus(train, options, None), output)
+    save(estimator, out, vocabulary=corpus.vocabulary, text_options=options)
+    bits, unigram = bits_of_words(estimator, test, running)
+    found = _with_examples(estimator, corpus, documents)
+    seconds = {"reading": reading, "splitting": corpus.report.seconds_splitting, "fitting": fitting}
+    seconds["total"] = time.perf_counter() - started
+    values = {
+        "model": str(Path(out)),
+        "corpus": corpus_values(corpus),
+        "bits": bits,
+        "unigram_bits": unigram,
+        "topics": found,
+        "seconds": seconds,
+    }
+    output.result(values) if shown.json else _show(output, values, out)
+
+
+def _read(output: Output, running: Running) -> tuple[list[Document], Corpus, Any, float]:
+    from polyad.cli.docstrings import library_docstrings
+    from polyad.corpus import TextOptions, count_words
+
+    started = time.perf_counter()
+    documents: list[Document] = []
+    with output.progress("Reading docstrings") as moved:
+        for document in library_docstrings():
+            documents.append(document)
+            if len(documents) % 200 == 0:
+                moved(len(documents))
+    seconds = time.perf_counter() - started
+    if len(documents) < 100:
+        raise ValueError(f"only {len(documents)} docstrings were found beside polyad, too few for topics.")
+    options = TextOptions(stop_words="english", min_length=3, min_df=default_min_df(len(documents)))
+    return documents, count_words(documents, options, n_jobs=running.jobs), options, seconds
+
+
+def _split(corpus: Corpus) -> tuple[Corpus, Any]:
+    """Hold out every tenth document."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    held_out = np.arange(len(corpus)) % HELD_OUT == 0
+    kept = np.flatnonzero(~held_out)
+    train = replace(corpus, counts=csr_array(corpus.counts[kept]), ids=tuple(corpus.ids[at] for at in kept))
+    return train, csr_array(corpus.counts[np.flatnonzero(held_out)])
+
+
+def _with_examples(estimator: Any, corpus: Corpus, documents: list[Document]) -> list[dict[str, Any]]:
+    """Add to each topic the document that has most of it, among those long enough to be sure of."""
+    import numpy as np
+
+    lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
+    shares = estimator.transform(corpus.counts) * (lengths >= min(40, np.median(lengths)))[:, None]
+    best = shares.argmax(axis=0)
+    return [
+        {
+            **topic,
+            "example": {
+                "id": documents[at].id,
+                "share": float(shares[at, topic["topic"]]),
+                "text": shortened(_beginning(documents[at].text), EXCERPT),
+            },
+        }
+        for topic, at in zip(model_topics(estimator, 8), best.tolist())
+    ]
+
+
+def _beginning(docstring: str) -> str:
+    """Return what comes before the first underlined heading."""
+    return re.split(r"\n[^\n]*\n\s*[-=]{3,}", docstring)[0] or docstring
+
+
+def _show(output: Output, values: dict[str, Any], out: str) -> None:
+    rows = []
+    for topic in values["topics"]:
+        example = topic["example"]
+        rows.append((str(topic["topic"]), percent(topic["share"]), ", ".join(map(clean, topic["words"]))))
+        rows.append(("", percent(example["share"]), f"e.g. {example['id']}: {example['text']}"))
+    output.table(("topic", "share", "words, and the document that has most of it"), rows, wide=_WIDE)
+    gain = values["unigram_bits"] - values["bits"]
+    documents, seconds = values["corpus"]["documents"], values["seconds"]
+    held_out = f"{values['bits']:.2f} bits a word, {gain:.2f} better than a unigram ({values['unigram_bits']:.2f})"
+    output.facts(
+        [
+            ("Held out", held_out),
+            ("Reading", rate(seconds["reading"], documents)),
+            ("Splitting", rate(seconds["splitting"], documents)),
+            ("Fitting", rate(seconds["fitting"], documents)),
+            ("In all", f"{seconds['total']:.1f} s"),
+            ("Model", f"{out} ({size(Path(out).stat().st_size)}); try: polyad topics {out}"),
+        ]
+    )
+
+
+_WIDE = "words, and the document that has most of it"

@@ -1,0 +1,163 @@
+"""`polyad fit`: topics of a corpus, and the model as a file."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyad.cli.errors import CallError
+from polyad.cli.files import check_writable
+from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.output import Output
+from polyad.cli.reading import ReadCorpus, read_new_corpus
+from polyad.cli.summary import corpus_facts, corpus_values, model_topics, rate, show_topics, size
+
+if TYPE_CHECKING:
+    from polyad.models.topic_model import TopicModel
+
+__all__ = ["fit", "fitted", "make_model", "saved_facts"]
+
+_MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
+_PANEL = "Model"
+
+
+def fit(
+    corpus: CorpusPath,
+    topics: Annotated[
+        int, typer.Option("-k", "--topics", metavar="N", help="Number of topics.", min=1, rich_help_panel=_PANEL)
+    ] = 20,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="lda, discrete-ica or single-topic.", rich_help_panel=_PANEL)
+    ] = "lda",
+    polish: Annotated[
+        str,
+        typer.Option(metavar="N", help="Passes of likelihood: off, fast, full or a number.", rich_help_panel=_PANEL),
+    ] = "fast",
+    method: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),
+    ] = "power",
+    n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
+    *,
+    reading: Reading,
+    words: Words,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Learn topics from texts or word counts.
+
+    Stop words of the language of the text are dropped, and words that are in too few documents to tell anything.
+
+    For example:
+    polyad fit texts/ -k 20 -o model.polyad
+    polyad fit talks.csv --text-column body --stop-words french
+    zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
+    polyad fit counts.mtx -k 50 --json > fit.json
+    """
+    output = Output(shown)
+    estimator = make_model(model, topics, polish, method, running)
+    check_writable(out)
+    read = read_new_corpus(corpus, reading, words, running.jobs, output)
+    if not shown.json:
+        output.facts(corpus_facts(read.corpus, read.language))
+    seconds, notes = fitted(estimator, read, output)
+    if out is not None:
+        _save(estimator, out, read)
+    found = model_topics(estimator, n_words)
+    if shown.json:
+        output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
+        return
+    if not shown.quiet:
+        show_topics(output, found)
+    output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out)])
+
+
+def make_model(model: str, topics: int, polish: str, method: str, running: Running) -> TopicModel:
+    """Make the model that the options ask for."""
+    from polyad import models
+    from polyad.decompose.registry import DIAGONALISERS
+
+    if model not in _MODELS:
+        raise CallError(f"--model is {model!r}; give lda, discrete-ica or single-topic.")
+    if method not in DIAGONALISERS:
+        raise CallError(f"--method is {method!r}; give one of {', '.join(DIAGONALISERS)}.")
+    if not polish.isdecimal() and polish not in ("off", "fast", "full"):
+        raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
+    made: TopicModel = getattr(models, _MODELS[model])(
+        topics,
+        method=method,
+        polish=int(polish) if polish.isdecimal() else polish,
+        random_state=running.seed,
+        n_jobs=running.jobs,
+    )
+    return made
+
+
+def fitted(estimator: TopicModel, read: ReadCorpus, output: Output) -> tuple[float, list[str]]:
+    """Fit a model to a corpus, show that it runs, tell its warnings, and return the seconds and the warnings."""
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught, output.progress(f"Learning {estimator.n_components} topics"):
+        warnings.simplefilter("always", UserWarning)
+        estimator.fit(read.corpus)
+    seconds = time.perf_counter() - started
+    notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
+    for note in notes:
+        output.note(f"Note: {note}")
+    return seconds, notes
+
+
+def saved_facts(out: str | None) -> list[tuple[str, str]]:
+    """Say where the model is, or that it is nowhere."""
+    if out is None:
+        return [("Model", "not kept; -o FILE keeps it")]
+    return [("Model", f"{out} ({size(Path(out).stat().st_size)})")]
+
+
+def _save(estimator: TopicModel, out: str, read: ReadCorpus) -> None:
+    from polyad.io import save
+
+    save(estimator, out, vocabulary=None if read.corpus.numbered else read.corpus.vocabulary, text_options=read.options)
+
+
+def _time_facts(estimator: TopicModel, read: ReadCorpus, seconds: float) -> list[tuple[str, str]]:
+    report, documents = read.corpus.report, len(read.corpus)
+    diagnostics = estimator.diagnostics_
+    facts = [("Reading", rate(report.seconds_reading, documents))]
+    if report.seconds_splitting:
+        facts.append(("Splitting", rate(report.seconds_splitting, documents)))
+    facts.append(("Fitting", rate(seconds, documents)))
+    if diagnostics.n_too_short:
+        facts.insert(
+            0,
+            ("Short", f"{diagnostics.n_too_short:,} documents have fewer than 3 words and teach nothing about topics"),
+        )
+    return facts
+
+
+def _values(
+    estimator: TopicModel, read: ReadCorpus, topics: list[dict[str, Any]], seconds: float, out: str | None
+) -> dict[str, Any]:
+    report = read.corpus.report
+    diagnostics = estimator.diagnostics_
+    return {
+        "model": None if out is None else str(out),
+        "class": type(estimator).__name__,
+        "n_components": len(topics),
+        "corpus": corpus_values(read.corpus, read.language),
+        "too_short_documents": diagnostics.n_too_short,
+        "topics": topics,
+        "seconds": {
+            "reading": report.seconds_reading,
+            "splitting": report.seconds_splitting,
+            "fitting": seconds,
+            "steps": diagnostics.seconds,
+        },
+    }

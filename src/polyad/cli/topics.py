@@ -1,0 +1,43 @@
+"""`polyad topics`: the words of the topics of a model."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from polyad.cli.errors import CallError
+from polyad.cli.options import ModelPath, Shown
+from polyad.cli.output import Output
+from polyad.cli.summary import model_topics, show_topics
+
+__all__ = ["topics"]
+
+
+def topics(
+    model: ModelPath,
+    n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
+    by: Annotated[
+        str, typer.Option(metavar="NAME", help="Order of words: relevance, probability or lift.")
+    ] = "relevance",
+    *,
+    shown: Shown,
+) -> None:
+    """Show the topics of a model: their shares of all words, and their most telling words.
+
+    For example:
+    polyad topics model.polyad
+    polyad topics model.polyad -n 20 --by probability
+    polyad topics model.polyad --json | jq '.topics[0].words'
+    """
+    if by not in ("relevance", "probability", "lift"):
+        raise CallError(f"--by is {by!r}; give relevance, probability or lift.")
+    from polyad.io import load
+
+    output = Output(shown)
+    loaded = load(model)
+    found = model_topics(loaded, n_words, by)
+    if shown.json:
+        output.result({"model": model, "class": type(loaded).__name__, "by": by, "topics": found})
+    else:
+        show_topics(output, found)

@@ -1,0 +1,93 @@
+"""Arrays as `.npy` entries: written in C order as little-endian float64, and checked before a number is made."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from polyad.io.archive import ModelFileError, Pieces
+from polyad.io.registry import ArrayRule
+
+__all__ = ["array_pieces", "check_values", "checked_array"]
+
+_STORED_TYPE = np.dtype("<f8")
+_MAX_NPY_HEADER = 4096
+_SUM_TOLERANCE = 1e-6
+
+
+def array_pieces(array: Any) -> tuple[tuple[int, ...], Pieces]:
+    """Return the shape of an array, and its `.npy` bytes without a copy of the numbers.
+
+    Examples
+    --------
+    >>> shape, pieces = array_pieces([[0.5, 0.5]])
+    >>> np.load(io.BytesIO(b"".join(pieces)))
+    array([[0.5, 0.5]])
+    """
+    values = np.ascontiguousarray(array, dtype=_STORED_TYPE)
+    header = io.BytesIO()
+    npy.write_array_header_1_0(header, npy.header_data_from_array_1_0(values))
+    return values.shape, [header.getvalue(), values.reshape(-1).data.cast("B")]
+
+
+def checked_array(data: bytes, name: str, shape: Any, rule: ArrayRule, axes: dict[str, int]) -> NDArray[np.float64]:
+    """Make an array of an entry whose shape, type, length and values are as they must be.
+
+    Parameters
+    ----------
+    data : bytes
+        The entry.
+    name : str
+        The name of the array.
+    shape : list of int
+        The shape that the header declares.
+    rule : ArrayRule
+        What the array must be like.
+    axes : dict
+        The lengths of the axes that are known; those of this array are added.
+    """
+    _check_axes(name, shape, rule, axes)
+    stream = io.BytesIO(data)
+    try:
+        version = npy.read_magic(stream)
+        if version != (1, 0):
+            raise ValueError(f"npy version {version}")
+        found, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_MAX_NPY_HEADER)
+    except Exception as error:  # the header is parsed as Python literals, which fail in many ways
+        raise ModelFileError(f"its array {name} has no readable npy header ({error})") from error
+    if list(found) != shape or fortran or dtype != _STORED_TYPE:
+        raise ModelFileError(
+            f"its array {name} is {dtype} of shape {found}; its header declares float64 of shape {shape}"
+        )
+    start = stream.tell()
+    if len(data) - start != _STORED_TYPE.itemsize * int(np.prod(shape, dtype=object)):
+        raise ModelFileError(f"its array {name} has {len(data) - start:,} bytes, which is not what {shape} needs")
+    values = np.frombuffer(data, _STORED_TYPE, offset=start).reshape(shape).astype(np.float64)
+    check_values(name, values, rule)
+    return values
+
+
+def _check_axes(name: str, shape: Any, rule: ArrayRule, axes: dict[str, int]) -> None:
+    whole = isinstance(shape, list) and all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in shape)
+    if not whole or len(shape) != len(rule.shape):
+        raise ModelFileError(f"its array {name} has the shape {shape!a}; wanted is {' x '.join(rule.shape)}")
+    for axis, length in zip(rule.shape, shape):
+        if axes.setdefault(axis, length) != length:
+            raise ModelFileError(f"its array {name} has the shape {shape}, but {axis} is {axes[axis]} elsewhere")
+
+
+def check_values(name: str, values: NDArray[np.float64], rule: ArrayRule) -> None:
+    """Refuse numbers that the rule does not allow."""
+    if not np.isfinite(values).all():
+        raise ModelFileError(f"its array {name} has numbers that are not finite")
+    if rule.values == "positive" and values.min() <= 0:
+        raise ModelFileError(f"its array {name} has numbers that are not above 0")
+    if rule.values == "probabilities":
+        if values.min() < 0:
+            raise ModelFileError(f"its array {name} has negative probabilities")
+        if np.abs(values.sum(axis=-1) - 1).max() > _SUM_TOLERANCE:
+            raise ModelFileError(f"the probabilities of its array {name} do not sum to 1")
