@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench docs clean
+.PHONY: env demo test test-slow lint bench bench-topics bench-views bench-corpus docs clean
 
 env: .venv/installed
 
@@ -28,6 +28,16 @@ lint: env
 
 bench: env
 	$(BIN)/python benchmarks/engine.py
+
+bench-topics: env
+	$(BIN)/python benchmarks/topics.py
+
+bench-views: env
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python benchmarks/views.py
+
+bench-corpus: env
+	$(BIN)/python benchmarks/corpus.py
 
 docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md

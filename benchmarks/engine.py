@@ -8,8 +8,6 @@ import argparse
 import json
 from statistics import median
 
-import numpy as np
-
 import corpora
 from measure import Steps, isolated
 
@@ -21,6 +19,7 @@ def moment_stage(X, K, steps):
     """Run the five steps one by one, as `LDA` runs them, so that each can be timed."""
     from polyad.decompose import diagonaliser, simplex_rows, whiten
     from polyad.engine import count_blocks, runner_for, single_threaded_blas
+    from polyad.models.moment_start import Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
     run = runner_for(None)
@@ -30,15 +29,15 @@ def moment_stage(X, K, steps):
             summary = summarise_counts(blocks, run)
             moments = raw_moments(blocks, run, summary.lengths, 1.0).at(2.0)
         with steps("whiten"):
-            enough = summary.document_frequency >= np.clip(np.sqrt(X.shape[0]) / 4, 3, 50)
-            metric = np.where(enough, np.maximum(summary.word_totals / X.shape[0], 1e-300) ** -0.25, 0.0)
+            metric = word_metric(Corpus(blocks, summary, run), K)
             whitener = whiten(moments.second, K, metric=metric, strict=False).whitener
         with steps("tensor"):
-            tensor = moments.third(whitener)
+            images = moments.second @ whitener.T
+            tensor = moments.third(whitener, images)
         with steps("diagonalise"):
             rotation = diagonaliser("power")(tensor, max_iter=8).rotation
         with steps("unmix"):
-            simplex_rows((moments.second @ (rotation.T @ whitener).T).T)
+            simplex_rows((images @ rotation).T)
 
 
 def one(name, K, method):

@@ -3,6 +3,8 @@
     python benchmarks/topics.py                  # quick: the fastest and the best peers, one split
     python benchmarks/topics.py --all            # every peer and setting, three splits; resumable, takes hours
     python benchmarks/topics.py --transform      # documents per second of inference
+    python benchmarks/topics.py --scale          # 170,374 documents
+    python benchmarks/topics.py --select         # how many topics?
 
 Every method learns from the same 80% of the documents and is judged on the other 20% by one evaluator, with its own
 prior; words that do not occur in the training part are left out of the test part for all. Other libraries run in an
@@ -205,6 +207,36 @@ def tomotopy_speed(train, observed, hidden, rows, K, ours):
     print(f"  {ours / speed:.0f} times as many documents a second")
 
 
+def scale():
+    """Fit 50 topics to 170,374 speeches: seconds, and memory planned and used."""
+    from polyad import LDA
+
+    if not corpora.available(corpora.folder("europarl_en")):
+        print("europarl: skipped, no files")
+        return
+    X = corpora.load("europarl_en")
+    steps = Steps()
+    with steps("fit"):
+        model = LDA(50).fit(X)
+    planned = model.diagnostics_.memory_bytes / 2**20
+    print(f"\neuroparl, English: {X.shape[0]:,} documents, {X.nnz:,} non-zeros, K = 50")
+    print(
+        f"{steps.seconds['fit']:.1f} seconds, {planned:.0f} MB planned, {steps.megabytes['fit']:.0f} MB used beside X"
+    )
+    print(", ".join(f"{step} {seconds:.1f} s" for step, seconds in model.diagnostics_.seconds.items()))
+
+
+def choose():
+    """Judge ten numbers of topics on AP."""
+    import time
+
+    from polyad import select_n_components
+
+    start = time.perf_counter()
+    result = select_n_components(corpora.load("ap"), n_max=100)
+    print(f"\nap, ten numbers of topics in {time.perf_counter() - start:.1f} seconds\n{result}")
+
+
 def install():
     venv.create(PEERS_ENV, with_pip=True)
     for package in PEER_PACKAGES:
@@ -220,6 +252,8 @@ def main():
     parser.add_argument("--methods", nargs="+", help="only these")
     parser.add_argument("--splits", type=int, help="how many splits")
     parser.add_argument("--transform", action="store_true", help="only the speed of inference")
+    parser.add_argument("--scale", action="store_true", help="only a fit of 170,374 documents")
+    parser.add_argument("--select", action="store_true", help="only the choice of the number of topics")
     parser.add_argument("--install", action="store_true", help="make the peers' environment first")
     parser.add_argument("--fit", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -230,6 +264,10 @@ def main():
         install()
     if options.transform:
         return inference_speed()
+    if options.scale:
+        return scale()
+    if options.select:
+        return choose()
     methods = options.methods or OURS + (list(PEERS) if options.all else QUICK_PEERS)
     splits = range(options.splits or (3 if options.all else 1))
     for name in options.corpus:
@@ -239,6 +277,8 @@ def main():
         for K in options.k:
             table(name, K, methods, splits)
     inference_speed()
+    scale()
+    choose()
 
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import polyad
-from polyad import LDA, DiscreteICA, SingleTopic
+from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, SingleTopic
 from polyad.corpus import TextOptions, make_corpus
 from polyad.datasets import make_gamma_poisson, make_lda
+from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose.registry import DIAGONALISERS
 from polyad.io import ModelFileError, fingerprint, load, read_model_file, save
 from polyad.io.archive import write_archive
@@ -74,6 +75,74 @@ def test_a_loaded_model_gives_the_same_bytes(tmp_path, name):
     for key in ("spectrum", "gap", "objective", "n_documents", "memory_bytes", "concentration"):
         assert np.array_equal(getattr(loaded.diagnostics_, key), getattr(model.diagnostics_, key))
     assert "polishing passes" in repr(loaded.diagnostics_)
+
+
+TWO_VIEWS = {
+    "proportions": (DiscreteCCA(3), make_discrete_cca, (12, 15)),
+    "unpolished": (DiscreteCCA(3, polish="off"), make_discrete_cca, (12, 15)),
+    "private": (DiscreteCCA(3, n_private=2), make_discrete_cca, (12, 15)),
+    "poisson": (DiscreteCCA(3, model="poisson", method="exact"), make_discrete_cca, (12, 15)),
+    "NonGaussianCCA": (NonGaussianCCA(3), make_nongaussian_cca, (6, 5)),
+    "MixedCCA": (MixedCCA(3), make_mixed_cca, (6, 15)),
+}
+
+
+@pytest.mark.parametrize("name", TWO_VIEWS)
+def test_a_loaded_model_of_two_views_gives_the_same_bytes(tmp_path, name):
+    model, make, columns = TWO_VIEWS[name]
+    sample = make(500, columns, 3)
+    model.fit(sample.X, sample.Y).save(tmp_path / "a.polyad")
+    loaded = polyad.load(tmp_path / "a.polyad")
+    assert loaded.get_params() == model.get_params()
+    for views in ((sample.X, None), (None, sample.Y), (sample.X, sample.Y)):
+        assert loaded.transform(*views).tobytes() == model.transform(*views).tobytes()
+    assert loaded.predict(sample.X).tobytes() == model.predict(sample.X).tobytes()
+    assert set(vars(model)) <= set(vars(loaded))
+    assert loaded.diagnostics_.statistics == model.diagnostics_.statistics
+    assert (loaded.x_vocabulary_, loaded.y_text_options_) == (None, None)
+    loaded.save(tmp_path / "b.polyad")
+    assert (tmp_path / "a.polyad").read_bytes() == (tmp_path / "b.polyad").read_bytes()
+
+
+@pytest.mark.parametrize("n_components", [2, None])
+def test_a_loaded_ica_gives_the_same_bytes(tmp_path, n_components):
+    X = np.random.default_rng(0).exponential(size=(500, 3)) @ np.array([[2.0, 1, 0], [0, 1, 1], [1, 0, 1]])
+    model = ICA(n_components).fit(X)
+    model.save(tmp_path / "a.polyad")
+    loaded = polyad.load(tmp_path / "a.polyad")
+    assert loaded.transform(X).tobytes() == model.transform(X).tobytes()
+    assert (
+        loaded.inverse_transform(model.transform(X)).tobytes() == model.inverse_transform(model.transform(X)).tobytes()
+    )
+    assert (loaded.n_iter_, loaded.diagnostics_.converged) == (model.n_iter_, model.diagnostics_.converged)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "value", "message"),
+    [
+        (None, "text_options", {"x": None}, "x and y"),
+        (None, "text_options", {"x": None, "y": {"stop_words": "/etc/hostname"}}, "spelled out"),
+        ("parameters", "model", "other", "of a form"),
+        ("parameters", "model", "poisson", "wanted are factors_"),
+        ("parameters", "n_components", 4, "n_components is 4"),
+        ("parameters", "n_components", None, "n_components is None"),
+        ("names", "vocabulary_", {}, "does not know"),
+        ("diagnostics", "converged", 1, "not true or false"),
+        ("diagnostics", "statistics", 1, "not a text"),
+    ],
+)
+def test_a_header_of_two_views_that_cannot_be_is_told(tmp_path, section, key, value, message):
+    path = tmp_path / "a.polyad"
+    counts = COUNTS[:, :8]
+    save(DiscreteCCA(2).fit(counts, counts), path, text_options=(None, TextOptions(stop_words=["the"])))
+    assert load(path).y_text_options_ == TextOptions(stop_words=["the"])
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(entries.pop("header.json"))
+    (header if section is None else header[section])[key] = value
+    write_parts(path, header, entries)
+    with pytest.raises(ModelFileError, match=message):
+        load(path)
 
 
 def test_words_and_text_options_come_back(saved):

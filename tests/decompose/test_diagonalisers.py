@@ -48,6 +48,25 @@ def test_exact_tensors_are_recovered(method, K, seed):
     assert result.converged
 
 
+HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2
+
+
+@pytest.mark.parametrize("method", DIAGONALISERS)
+@pytest.mark.parametrize("basis", [np.array([[1, 1], [1, -1]]) / np.sqrt(2), HADAMARD], ids=["two", "four"])
+def test_bases_in_which_a_plane_looks_balanced(method, basis):
+    """Rotated by 45 degrees every pair of axes is a saddle: a step that stays there would call itself converged."""
+    tensor = sum(value * outer_cube(v) for value, v in zip((1.0, 1.0, 1.0, 1.0), basis.T))
+    result = DIAGONALISERS[method](tensor)
+    assert result.energy < 1e-14
+
+
+@pytest.mark.parametrize("method", ["power", "tensor_power"])
+def test_power_methods_need_a_tensor(method):
+    stack = np.stack([np.diag([1.0, 2.0])] * 3)
+    with pytest.raises(ValueError, match="needs a symmetric K x K x K tensor"):
+        DIAGONALISERS[method](stack)
+
+
 @pytest.mark.parametrize("method", ITERATIVE)
 def test_noise_is_averaged_better_than_by_one_contraction(method):
     cosines = {name: [] for name in (method, "spectral")}

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from scipy.sparse.linalg import aslinearoperator
@@ -92,6 +94,11 @@ def test_rank_below_k_tells_the_rank(M):
     with pytest.raises(RankError, match=r"only 4 directions .* support at most 4") as caught:
         whiten(aslinearoperator(D @ D.T), 6)
     assert caught.value.supported == 4
+
+
+def test_the_error_travels_between_processes():
+    error = pickle.loads(pickle.dumps(RankError("sentence", 3, np.ones(2))))
+    assert (str(error), error.supported, error.spectrum.tolist()) == ("sentence", 3, [1.0, 1.0])
 
 
 def test_components_in_the_noise_are_refused():

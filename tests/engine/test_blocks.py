@@ -96,7 +96,7 @@ def test_cutting_changes_nothing(counts):
         blocks_module.BLOCK_CELLS = 3
         small = count_blocks(counts)
         assert np.array_equal(assembled(small), counts)
-        assert all(b.rows.nnz <= 3 or b.rows.shape[0] == 1 for b in small)
+        assert all(b.rows.nnz < 3 + counts.shape[1] for b in small), "no more than a row over the limit"
     finally:
         blocks_module.BLOCK_CELLS = original
 
@@ -138,6 +138,32 @@ def test_the_row_of_a_bad_cell_counts_from_the_first_block():
     late = Reiterable(X, np.array([[0, 0, 0, 0], [0, 0, 1, -1]]))
     with pytest.raises(ValueError, match="row 4, column 3"):
         count_blocks(late)
+
+
+@pytest.mark.parametrize("n_documents", [900, 1501, 4003])
+def test_blocks_are_even_in_number_and_about_equal(n_documents):
+    counts = sparse.random_array((n_documents, 300), density=0.3, rng=np.random.default_rng(0))
+    counts.data = np.ones_like(counts.data)
+    sizes = [block.rows.nnz for block in count_blocks(counts)]
+    assert len(sizes) % 2 == 0
+    assert max(sizes) - min(sizes) < 400
+
+
+def test_a_table_may_have_a_column_named_counts():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["counts", "a", "b", "c"])
+    assert np.array_equal(assembled(count_blocks(frame)), X)
+
+
+def test_an_empty_block_among_others_is_no_error():
+    assert np.array_equal(assembled(count_blocks([X, X[:0], X])), np.vstack([X, X]))
+    with pytest.raises(ValueError, match="empty sequence"):
+        count_blocks([X[:0], X[:0]])
+
+
+def test_counts_beyond_reason_are_refused():
+    with pytest.raises(ValueError, match=r"count 1e\+39 at row 1, column 0, larger than"):
+        count_blocks([[1.0], [1e39]])
 
 
 def test_signals():

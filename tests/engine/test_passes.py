@@ -2,8 +2,9 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
-from polyad.engine import Serial, Threads, runner_for
+from polyad.engine import Serial, Threads, runner_for, single_threaded_blas
 from polyad.engine.passes import tree_sum
 
 
@@ -90,4 +91,24 @@ def test_bad_n_jobs(n_jobs):
 def test_runner_for():
     assert isinstance(runner_for(1), Serial)
     assert runner_for(3).n_jobs == 3
-    assert isinstance(runner_for(None), Serial | Threads)
+    assert getattr(runner_for(None), "n_jobs", 1) == getattr(runner_for(-1), "n_jobs", 1) >= 1
+
+
+def test_a_pass_inside_a_pass_is_an_error_and_no_deadlock():
+    run = Threads(2)
+    with pytest.raises(RuntimeError, match="inside a pass"):
+        run(lambda part: run(lambda other: 1, range(3)), range(8))
+
+
+def test_the_limit_on_blas_survives_overlapping_contexts():
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    before = threads()
+    first, second = single_threaded_blas(), single_threaded_blas()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert threads() == {1}, "leaving one context must not lift the limit of the other"
+    second.__exit__(None, None, None)
+    assert threads() == before

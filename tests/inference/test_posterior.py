@@ -77,6 +77,13 @@ def test_any_number_of_threads_and_every_row(method):
     assert np.allclose(one[-3:], 0.2)
 
 
+def test_many_topics_do_not_underflow():
+    sample = make_lda(50, 2000, 500, length=5, random_state=0)
+    for method in ("map", "variational", "cvb0"):
+        shares = topic_shares(sample.components, 1 / 500, csr(sample.counts), Serial(), method=method)
+        assert np.median(shares.max(axis=1)) > 0.2, "five tokens say more than the prior"
+
+
 def test_huge_counts_stay_finite():
     found = topic_shares(TOPICS, PRIOR, csr(DOCUMENTS * 1e8), Serial())
     assert np.isfinite(found).all()

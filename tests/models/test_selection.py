@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from polyad import LDA, align, bootstrap, select_n_components
-from polyad.datasets import make_gamma_poisson, make_lda
+from polyad import LDA, SingleTopic, align, bootstrap, select_n_components
+from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
 from polyad.metrics import match_rows
 
 
@@ -29,7 +29,7 @@ def test_structureless_text_gets_an_elbow_and_a_reason():
     X = make_lda(1500, 800, 60, length=60, prior=prior, random_state=0).counts
     result = select_n_components(X, [2, 5, 10, 20, 40])
     assert result.recommended in (5, 10, 20, 40)
-    assert "topics" in result.reason
+    assert result.reason.startswith(f"{result.recommended} topics: the fewest with 90%")
     assert str(result).count("\n") == 6
     assert all(0 <= row["stability"] <= 1 for row in result.table)
     stability = [row["stability"] for row in result.table]
@@ -101,6 +101,33 @@ def test_bootstrap_errors_have_the_right_size():
     few = bootstrap(model, X[:100], n_replicates=100)
     assert few.standard_errors[frequent].mean() > 1.5 * found.standard_errors[frequent].mean()
     assert few.stability.mean() < found.stability.mean()
+
+
+def test_stability_does_not_depend_on_the_number_of_replicates():
+    X = make_lda(600, 3000, 4, length=80, topic_prior=0.02).counts
+    model = LDA(4).fit(X)
+    few, many = (bootstrap(model, X, n_replicates=n).stability for n in (20, 200))
+    assert np.allclose(few, many, atol=0.01)
+    assert few.min() > 0.85
+
+
+def test_bootstrap_is_for_models_with_shares():
+    X = make_single_topic(200, 40, 3).counts
+    with pytest.raises(ValueError, match="give an LDA or a DiscreteICA"):
+        bootstrap(SingleTopic(3).fit(X), X)
+
+
+def test_align_knows_the_words_of_a_corpus():
+    X = make_lda(400, 30, 3, length=60).counts.toarray()
+    words = np.array([f"w{m}" for m in range(30)])
+    order = np.random.default_rng(0).permutation(30)
+
+    class Words:
+        def __init__(self, columns):
+            self.counts, self.vocabulary = X[:, columns], tuple(words[columns])
+
+    one, other = LDA(3).fit(Words(np.arange(30))), LDA(3).fit(Words(order))
+    assert align(one, other).mean > 0.99
 
 
 def test_bootstrap_is_reproducible():

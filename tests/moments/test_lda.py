@@ -114,7 +114,7 @@ def test_blocking_and_threads(monkeypatch):
     W = np.random.default_rng(0).standard_normal((3, 40))
     whole = moments_of(X, 1.25)
     monkeypatch.setattr(blocks_module, "BLOCK_CELLS", 100)
-    assert len(list(count_blocks(X))) > 20
+    assert len(list(count_blocks(X))) >= 20
     serial, threads = moments_of(X, 1.25), moments_of(X, 1.25, Threads(4))
     for name in ("third", "third_rows"):
         results = [getattr(raw.moments, name)(W) for raw in (whole, serial, threads)]

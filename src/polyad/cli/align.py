@@ -8,8 +8,7 @@ import typer
 
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.output import Output
-from polyad.cli.reading import words_of
-from polyad.cli.summary import model_topics
+from polyad.cli.summary import model_topics, refuse_pairs
 
 __all__ = ["align"]
 
@@ -34,8 +33,10 @@ def align(
 
     output = Output(shown)
     left, right = load(a), load(b)
-    shared, topics_left, topics_right = _on_shared_words(left, right)
-    found = align_topics(topics_left, topics_right)
+    refuse_pairs(a, left)
+    refuse_pairs(b, right)
+    found = align_topics(left, right)
+    shared = found.n_words
     names = [model_topics(model, n_words) for model in (left, right)]
     pairs = [
         {
@@ -60,13 +61,3 @@ def align(
 
 def _listed(pair: dict[str, Any], model: str) -> str:
     return ", ".join(pair[f"{model}_words"])
-
-
-def _on_shared_words(left: Any, right: Any) -> tuple[int, Any, Any]:
-    """Return the number of shared words, and the topics of both models over these."""
-    place = {word: at for at, word in enumerate(words_of(right))}
-    columns = [(at, place[word]) for at, word in enumerate(words_of(left)) if word in place]
-    if not columns:
-        raise ValueError("the two models have no word in common, so that their topics cannot be compared.")
-    at_left, at_right = zip(*columns)
-    return len(columns), left.components_[:, list(at_left)], right.components_[:, list(at_right)]

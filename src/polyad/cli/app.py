@@ -16,6 +16,7 @@ from polyad.cli.demo import demo
 from polyad.cli.errors import INTERRUPTED, explain
 from polyad.cli.evaluate import evaluate
 from polyad.cli.fit import fit
+from polyad.cli.fit2 import fit2
 from polyad.cli.info import info
 from polyad.cli.options import expand_options
 from polyad.cli.select import select
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, fit, topics, transform, evaluate, select, align, info, convert):
+for command in (demo, fit, fit2, topics, transform, evaluate, select, align, info, convert):
     app.command()(expand_options(command))
 
 
@@ -55,6 +56,7 @@ def _polyad(
     polyad fit texts/ -k 20 -o model.polyad
     polyad topics model.polyad
     polyad transform model.polyad new.csv -o topics.parquet
+    polyad fit2 english.txt french.txt -k 20 -o both.polyad
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.output import Output
 from polyad.cli.reading import read_for_model
-from polyad.cli.summary import corpus_values, model_topics, percent
+from polyad.cli.summary import corpus_values, model_topics, percent, refuse_pairs
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
@@ -32,6 +32,7 @@ def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Ru
 
     output = Output(shown)
     loaded = load(model)
+    refuse_pairs(model, loaded)
     loaded.random_state, loaded.n_jobs = running.seed, running.jobs
     started = time.perf_counter()
     read = read_for_model(corpus, reading, loaded, running.jobs, output)

@@ -10,6 +10,7 @@ from polyad.cli.output import Output
 from polyad.cli.summary import size
 
 if TYPE_CHECKING:
+    from polyad.corpus import TextOptions
     from polyad.io import ModelFile
 
 __all__ = ["info"]
@@ -34,24 +35,56 @@ def info(model: ModelPath, shown: Shown) -> None:
 
 def _rows(path: str, file: ModelFile) -> list[tuple[str, str]]:
     header = file.header
-    K, M = file.model.components_.shape
-    words = "their numbers" if file.model.vocabulary_ is None else "words"
     parameters = ", ".join(f"{name}={value}" for name, value in header["parameters"].items() if value is not None)
     rows = [
         ("file", f"{path} ({size(Path(path).stat().st_size)}, format version {header['version']})"),
-        ("model", f"{header['class']}: {K} topics over {M:,} {words}"),
+        ("model", f"{header['class']}: {_sizes(file)}"),
         ("parameters", parameters),
-        ("text", _text(file)),
+        *_texts(file),
     ]
     diagnostics = header.get("diagnostics")
     if diagnostics is not None:
-        rows.append(("fitted on", f"{diagnostics['n_documents']:,} documents with {diagnostics['n_tokens']:,} words"))
+        rows.append(_fit(diagnostics))
     made_by = ", ".join(f"{name} {version}" for name, version in header.get("provenance", {}).items())
     return [*rows, ("made by", made_by), ("fingerprint", header["fingerprint"])]
 
 
-def _text(file: ModelFile) -> str:
-    options = file.model.text_options_
+def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
+    """Return the number of components, and those of the words (or channels) of each view."""
+    model = file.model
+    if hasattr(model, "components_"):
+        K, M = model.components_.shape
+        return K, {"": M}
+    (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
+    return K, {"left": M1, "right": M2}
+
+
+def _sizes(file: ModelFile) -> str:
+    K, columns = _shape(file)
+    if file.header["class"] in ("ICA", "NonGaussianCCA", "MixedCCA"):
+        return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
+    counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
+    known = getattr(file.model, "vocabulary_", None) or getattr(file.model, "x_vocabulary_", None)
+    return f"{K} topics over {counts} {'their numbers' if known is None else 'words'}"
+
+
+def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:
+    if "n_documents" in diagnostics:
+        return "fitted on", f"{diagnostics['n_documents']:,} documents with {diagnostics['n_tokens']:,} words"
+    gap = diagnostics["gap"]
+    return "fitted by", f"{diagnostics['statistics']}, gap {gap if isinstance(gap, str) else f'{gap:.2f}'}"
+
+
+def _texts(file: ModelFile) -> list[tuple[str, str]]:
+    model = file.model
+    if hasattr(model, "text_options_"):
+        return [("text", _text(model.text_options_))]
+    if file.header["class"] != "DiscreteCCA":
+        return []
+    return [("left text", _text(model.x_text_options_)), ("right text", _text(model.y_text_options_))]
+
+
+def _text(options: TextOptions | None) -> str:
     if options is None:
         return "not known: the model was fitted on counts"
     stop = "none" if options.stop_words is None else f"{options.stop_words.source} ({len(options.stop_words.words)})"
@@ -62,17 +95,28 @@ def _text(file: ModelFile) -> str:
 
 
 def _values(path: str, file: ModelFile) -> dict[str, Any]:
-    K, M = file.model.components_.shape
-    options = dict(file.header["text_options"] or {})
-    if isinstance(options.get("stop_words"), dict):
-        stop = options["stop_words"]
-        options["stop_words"] = {"source": stop["source"], "count": len(stop["words"])}
+    K, columns = _shape(file)
+    options = file.header["text_options"]
+    if len(columns) > 1:
+        by_view = options or {"x": None, "y": None}
+        options = {"left": _shortened(by_view["x"]), "right": _shortened(by_view["y"])}
+    else:
+        options = _shortened(options)
     kept = ("version", "class", "parameters", "diagnostics", "provenance", "fingerprint")
     return {
         "model": path,
         "bytes": Path(path).stat().st_size,
         "n_components": K,
-        "n_words": M,
+        "n_words": columns if len(columns) > 1 else columns[""],
         **{key: file.header.get(key) for key in kept},
-        "text_options": options or None,
+        "text_options": options,
     }
+
+
+def _shortened(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Leave out the stop words themselves."""
+    shorter = dict(options or {})
+    if isinstance(shorter.get("stop_words"), dict):
+        stop = shorter["stop_words"]
+        shorter["stop_words"] = {"source": stop["source"], "count": len(stop["words"])}
+    return shorter or None

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyad.cli.output import Output
+from polyad.cli.output import Output, _console
 from polyad.cli.reading import words_of
-from polyad.cli.text import clean
+from polyad.cli.text import clean, one_line
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, CorpusReport
 
-__all__ = ["corpus_facts", "corpus_values", "model_topics", "rate", "show_topics", "size"]
+__all__ = [
+    "corpus_facts",
+    "corpus_values",
+    "is_paired",
+    "model_topics",
+    "paired_topics",
+    "rate",
+    "refuse_signals",
+    "show_paired_topics",
+    "show_topics",
+    "size",
+]
 
 
 def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
@@ -36,6 +48,88 @@ def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     """Print topics as a table."""
     rows = [(str(topic["topic"]), percent(topic["share"]), ", ".join(map(clean, topic["words"]))) for topic in topics]
     output.table(("topic", "share", "words"), rows, wide="words")
+
+
+def is_paired(model: Any) -> bool:
+    """Tell whether a model is of two views of counts."""
+    return type(model).__name__ == "DiscreteCCA"
+
+
+def refuse_signals(path: str, model: Any) -> None:
+    """Refuse a model of measurements, which has no words."""
+    name = type(model).__name__
+    if name in ("ICA", "NonGaussianCCA", "MixedCCA"):
+        raise ValueError(f"{path} holds a {name}, which is of measurements and has no topics; use it from Python.")
+
+
+def refuse_pairs(path: str, model: Any) -> None:
+    """Refuse a model that is not of one corpus."""
+    refuse_signals(path, model)
+    if is_paired(model):
+        raise ValueError(f"{path} is a model of two corpora; this command takes a model of one (see polyad fit).")
+
+
+def paired_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
+    """Return number, share (or correlation) and the words on both sides of every topic, with their probabilities."""
+    import numpy as np
+
+    K = model.x_loadings_.shape[1]
+    by_share = hasattr(model, "shares_")
+    name, values = ("share", model.shares_) if by_share else ("correlation", model.correlations_)
+    weights = values if by_share else np.full(K, 1 / K)
+    topics: list[dict[str, Any]] = [{"topic": number, name: float(values[number])} for number in range(K)]
+    for side, loadings, words in (
+        ("left", model.x_loadings_, model.x_vocabulary_),
+        ("right", model.y_loadings_, model.y_vocabulary_),
+    ):
+        for topic, row in zip(topics, _ranked_words(loadings, weights, n_words, by)):
+            topic[side] = {
+                "words": [str(at) if words is None else words[at] for at in row],
+                "probabilities": [float(loadings[at, topic["topic"]]) for at in row],
+            }
+    return topics
+
+
+def _ranked_words(loadings: Any, weights: Any, n_words: int, by: str) -> list[list[int]]:
+    from polyad.metrics.words import lift, relevance, top_words
+
+    topics, totals = loadings.T, loadings @ weights
+    scores = topics if by == "probability" else (relevance if by == "relevance" else lift)(topics, totals)
+    ranked: list[list[int]] = top_words(scores, min(n_words, len(totals))).tolist()
+    return ranked
+
+
+def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
+    """Print topics as a table with the words of the two sides beside each other."""
+    measure = "share" if "share" in topics[0] else "correlation"
+    columns = ("topic", measure, "left", "right")
+    rows = [
+        (
+            str(topic["topic"]),
+            percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}",
+            *(", ".join(map(clean, topic[side]["words"])) for side in ("left", "right")),
+        )
+        for topic in topics
+    ]
+    if output.for_people:
+        _console().print(_side_by_side(columns, rows))
+    else:
+        output.table(columns, rows)
+
+
+def _side_by_side(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
+    for name in columns[:2]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in columns[2:]:
+        table.add_column(name, overflow="fold", ratio=1)
+    for row in rows:
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    return table
 
 
 def corpus_facts(corpus: Corpus, language: str | None) -> list[tuple[str, str]]:

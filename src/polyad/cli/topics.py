@@ -9,7 +9,14 @@ import typer
 from polyad.cli.errors import CallError
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.output import Output
-from polyad.cli.summary import model_topics, show_topics
+from polyad.cli.summary import (
+    is_paired,
+    model_topics,
+    paired_topics,
+    refuse_signals,
+    show_paired_topics,
+    show_topics,
+)
 
 __all__ = ["topics"]
 
@@ -25,6 +32,8 @@ def topics(
 ) -> None:
     """Show the topics of a model: their shares of all words, and their most telling words.
 
+    Of a model of two corpora, the words of both are shown side by side.
+
     For example:
     polyad topics model.polyad
     polyad topics model.polyad -n 20 --by probability
@@ -36,8 +45,10 @@ def topics(
 
     output = Output(shown)
     loaded = load(model)
-    found = model_topics(loaded, n_words, by)
+    refuse_signals(model, loaded)
+    paired = is_paired(loaded)
+    found = (paired_topics if paired else model_topics)(loaded, n_words, by)
     if shown.json:
         output.result({"model": model, "class": type(loaded).__name__, "by": by, "topics": found})
     else:
-        show_topics(output, found)
+        (show_paired_topics if paired else show_topics)(output, found)

@@ -7,21 +7,23 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.cli.errors import CallError
 from polyad.cli.files import check_writable
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.output import Output, Steps
+from polyad.cli.pairs import Side, Sides, aligned_blocks, find_sides
 from polyad.cli.reading import words_of
 from polyad.cli.source import look_into
-from polyad.cli.summary import percent, rate
+from polyad.cli.summary import is_paired, percent, rate, refuse_signals
 from polyad.cli.tables import WriteRows, open_table, table_format
 
 if TYPE_CHECKING:
-    from polyad.corpus import Corpus
+    from polyad.corpus import Corpus, TextOptions
 
 __all__ = ["transform"]
 
@@ -32,11 +34,16 @@ BLOCK_CHARACTERS = 1 << 26
 def transform(
     model: ModelPath,
     corpus: CorpusPath,
+    right: Annotated[
+        str | None,
+        typer.Argument(metavar="RIGHT", help="Of a model of two corpora: the right side, CORPUS being the left."),
+    ] = None,
     out: Annotated[
         str,
         typer.Option("-o", "--output", metavar="FILE", help=".parquet, .csv or .jsonl; - is CSV on standard output."),
     ] = "-",
     *,
+    sides: Sides,
     reading: Reading,
     running: Running,
     shown: Shown,
@@ -44,10 +51,12 @@ def transform(
     """Find the topics of documents: a table with a row for each, its id first, then topic_0, topic_1, ...
 
     Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
-    corpus. Only a block of documents is in memory at a time.
+    corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
+    as two files or two columns of one; --right-column alone is the right side.
 
     For example:
     polyad transform model.polyad new.csv -o topics.parquet
+    polyad transform both.polyad english.txt french.txt -o topics.csv
     cat new.jsonl | polyad transform model.polyad - > topics.csv
     polyad transform model.polyad new.csv --json
     """
@@ -60,14 +69,16 @@ def transform(
     loaded = load(model)
     loaded.n_jobs = running.jobs
     started = time.perf_counter()
-    columns = ["id", *loaded.get_feature_names_out()]
+    views = _views(model, loaded, corpus, right, reading, sides)
+    columns = ["id", *(f"topic_{number}" for number in range(loaded.n_components))]
     tally = _Tally()
     as_object = shown.json and out == "-"
     table = _json_table(columns, tally) if as_object else open_table(out, columns)
     with table as write, output.progress("Finding topics") as moved:
-        for block in _blocks(corpus, reading, loaded, running.jobs, moved):
-            tally.add(block)
-            write(block.ids, loaded.transform(block.counts))
+        for blocks in _aligned(views, sides, running.jobs, tally, moved):
+            tally.rows(blocks)
+            counts = {view.argument: block.counts for view, block in zip(views, blocks)}
+            write(blocks[0].ids, loaded.transform(**counts))
     tally.seconds = time.perf_counter() - started
     if as_object:
         return
@@ -82,22 +93,60 @@ def transform(
     output.facts([*facts, ("Table", out)] if out != "-" else facts)
 
 
+@dataclass(frozen=True)
+class _View:
+    """A corpus to transform, and what the model knows of its side."""
+
+    side: Side
+    argument: str  # of the model's transform
+    words: tuple[str, ...]
+    options: TextOptions | None
+
+
+def _views(path: str, model: Any, corpus: str, right: str | None, reading: Reading, sides: Sides) -> list[_View]:
+    """Return the corpora of a call, in the order that the model has its views."""
+    refuse_signals(path, model)
+    if not is_paired(model):
+        if right is not None or sides != Sides():
+            raise CallError(f"{path} is a model of one corpus; RIGHT and the options of two sides are not for it.")
+        return [_View(Side("", corpus, reading), "X", words_of(model), model.text_options_)]
+    known = {
+        "left": ("X", _words(model.x_vocabulary_, model.x_loadings_), model.x_text_options_),
+        "right": ("Y", _words(model.y_vocabulary_, model.y_loadings_), model.y_text_options_),
+    }
+    return [_View(side, *known[side.name]) for side in find_sides(corpus, right, reading, sides, both=False)]
+
+
+def _words(vocabulary: tuple[str, ...] | None, loadings: Any) -> tuple[str, ...]:
+    return tuple(map(str, range(len(loadings)))) if vocabulary is None else vocabulary
+
+
 class _Tally:
     """What was met in all blocks together."""
 
     def __init__(self) -> None:
-        self.documents = self.tokens = self.unknown = self.empty = self.bad = 0
+        self.documents = self.tokens = self.unknown = self.empty = 0
         self.seconds = 0.0
+        self._bad: dict[str, int] = {}
         self._started = time.perf_counter()
 
-    def add(self, block: Corpus) -> None:
+    def add(self, view: _View, block: Corpus) -> None:
+        """Count what was met in reading a block of one view."""
         report = block.report
         unknown = report.dropped.get("unknown words")
-        self.documents += len(block)
         self.tokens += report.tokens
         self.unknown += 0 if unknown is None else unknown.tokens
-        self.empty += report.empty_documents
-        self.bad = 0 if report.reading is None else report.reading.bad
+        self._bad[view.argument] = 0 if report.reading is None else report.reading.bad
+
+    def rows(self, blocks: Sequence[Corpus]) -> None:
+        """Count documents, and those that have no word in any view."""
+        lengths: Any = sum(block.counts.sum(axis=1) for block in blocks)
+        self.documents += len(blocks[0])
+        self.empty += int((lengths == 0).sum())
+
+    @property
+    def bad(self) -> int:
+        return sum(self._bad.values())
 
     @property
     def unknown_share(self) -> float:
@@ -114,25 +163,42 @@ class _Tally:
         }
 
 
-def _blocks(path: str, reading: Reading, model: Any, jobs: int | None, moved: Steps) -> Iterator[Corpus]:
+def _aligned(
+    views: Sequence[_View], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
+) -> Iterator[tuple[Corpus, ...]]:
+    """Read block after block, of two views together where there are two."""
+    first, *others = (_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views)
+    if others:
+        both = [view.side for view in views]
+        yield from aligned_blocks(both, first, others[0], ignore_ids=sides.ignore_ids)
+    else:
+        yield from ((block,) for block in first)
+
+
+def _blocks(view: _View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
     """Read block after block over the words of the model."""
     from polyad.corpus import DocumentReader, count_words, read_blocks
 
-    options, words = reading.options(), words_of(model)
+    path, reading = view.side.path, view.side.reading.options()
     documents = 0
-    with look_into(path, options) as look:
+    with look_into(path, reading) as look:
         if look.counts:
-            for block in read_blocks(path, model.text_options_, vocabulary=words, reading=options):
+            for block in read_blocks(path, view.options, vocabulary=view.words, reading=reading):
                 documents += len(block)
-                moved(documents)
+                tally.add(view, block)
+                if moved is not None:
+                    moved(documents)
                 yield block
             return
-        reader = DocumentReader(path, options)
+        reader = DocumentReader(path, reading)
         for batch in reader.batches(BLOCK_DOCUMENTS, BLOCK_CHARACTERS):
-            counted = count_words(batch, model.text_options_, vocabulary=words, n_jobs=jobs)
+            counted = count_words(batch, view.options, vocabulary=view.words, n_jobs=jobs)
+            counted = replace(counted, report=replace(counted.report, reading=reader.report))
             documents += len(counted)
-            moved(documents, reader.fraction)
-            yield replace(counted, report=replace(counted.report, reading=reader.report))
+            tally.add(view, counted)
+            if moved is not None:
+                moved(documents, reader.fraction)
+            yield counted
 
 
 @contextmanager

@@ -140,9 +140,10 @@ def make_nongaussian_cca(
     (500, 6)
     """
     rng = np.random.default_rng(random_state)
+    n_noise = n_components if n_private is None else n_private
     D, F = (
         _loadings(n_features, columns, given, [partial(_uniform_columns, rng)] * 2)
-        for columns, given in ((n_components, loadings), (n_private or n_components, private_loadings))
+        for columns, given in ((n_components, loadings), (n_noise, private_loadings))
     )
     shared = _real_sources(rng, sources, n_samples, D[0].shape[1], shape, length)
     views = [
@@ -181,9 +182,10 @@ def make_mixed_cca(
     """
     rng = np.random.default_rng(random_state)
     draws = [partial(_uniform_columns, rng), partial(_simplex_columns, rng, loading_prior)]
+    n_noise = n_components if n_private is None else n_private
     D, F = (
         _loadings(n_features, columns, given, draws)
-        for columns, given in ((n_components, loadings), (n_private or n_components, private_loadings))
+        for columns, given in ((n_components, loadings), (n_noise, private_loadings))
     )
     sources = _gamma(rng, n_samples, D[0].shape[1], shape, length)
     noise = _real_sources(rng, "gamma", n_samples, F[0].shape[1], private_shape, private_length)

@@ -57,7 +57,7 @@ class Diagonaliser(Protocol):
         tol: float = 1e-10,
         random_state: int = 0,
     ) -> Diagonalisation:
-        """Diagonalise a symmetric K x K x K tensor, or a stack of P symmetric K x K matrices."""
+        """Diagonalise a symmetric K x K x K tensor; all but the power methods also a stack of P symmetric matrices."""
         ...
 
 
@@ -68,6 +68,18 @@ def checked_stack(tensor: FloatArray) -> FloatArray:
         raise ValueError(f"Expected a stack of square matrices, P x K x K; got the shape {stack.shape}.")
     if not np.isfinite(stack).all():
         raise ValueError("The matrices to diagonalise contain NaN or infinity; check the moments they come from.")
+    return stack
+
+
+def checked_tensor(tensor: FloatArray, method: str) -> FloatArray:
+    """Return a symmetric K x K x K tensor, or say that the method needs one."""
+    stack = checked_stack(tensor)
+    size = float(np.abs(stack).max(initial=0.0))
+    if stack.shape[0] != stack.shape[1] or not np.allclose(stack, stack.transpose(1, 2, 0), atol=1e-6 * size, rtol=0):
+        raise ValueError(
+            f'The method "{method}" needs a symmetric K x K x K tensor, and got a stack of the shape {stack.shape}: '
+            'use "jacobi" for a stack of matrices.'
+        )
     return stack
 
 

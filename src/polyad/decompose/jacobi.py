@@ -77,7 +77,7 @@ def _sweeps(A, V, max_iter, tol):  # type: ignore[no-untyped-def]
                     on += difference * difference - twice * twice
                     cross += difference * twice
                 cross *= 2
-                angle = 0.5 * np.arctan2(cross, on + np.sqrt(on * on + cross * cross))
+                angle = 0.25 * np.arctan2(cross, on)
                 if abs(angle) <= tol:
                     largest = max(largest, abs(angle))
                     continue

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, summarise, warn_not_converged
+from polyad.decompose.diagonalisation import Diagonalisation, checked_tensor, summarise, warn_not_converged
 from polyad.decompose.jacobi import random_directions
 from polyad.decompose.spectral import spectral
 from polyad.engine.blocks import FloatArray
@@ -38,7 +38,7 @@ def power(
     random_state
         Seed of the start.
     """
-    stack = checked_stack(tensor)
+    stack = checked_tensor(tensor, "power")
     K = stack.shape[1]
     rotation = spectral(stack, directions=directions, random_state=random_state).rotation
     limit = 200 if max_iter is None else max_iter
@@ -84,7 +84,7 @@ def tensor_power(
     random_state, n_restarts
         Seed and number of random starts for each component.
     """
-    stack = checked_stack(tensor)
+    stack = checked_tensor(tensor, "tensor_power")
     K = stack.shape[1]
     limit = 100 if max_iter is None else max_iter
     residual, found = stack.copy(), np.empty((K, K))

@@ -231,7 +231,7 @@ def _rotation_step(A, p, q, y):  # type: ignore[no-untyped-def]
         on += difference * difference - twice * twice
         cross += difference * twice
     cross *= 2
-    return 0.5 * np.arctan2(cross, on + np.sqrt(on * on + cross * cross))
+    return 0.25 * np.arctan2(cross, on)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

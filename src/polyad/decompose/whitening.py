@@ -28,6 +28,10 @@ class RankError(ValueError):
         self.supported = supported
         self.spectrum = spectrum
 
+    def __reduce__(self) -> tuple[type["RankError"], tuple[str, int, FloatArray]]:
+        """Keep all three parts when the error travels from another process."""
+        return type(self), (str(self), self.supported, self.spectrum)
+
 
 @dataclass(frozen=True)
 class Whitening:

@@ -1,5 +1,6 @@
 """Data cut into blocks of rows, checked once on the way in."""
 
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ Rows: TypeAlias = "sparse.csr_array | FloatArray"
 
 BLOCK_CELLS = 1 << 16  # stored cells in a block: it and its products with K columns stay in the cache
 BLOCK_ROWS = 1 << 12
+LARGEST_COUNT = 1 << 40
 CHECK_CELLS = 1 << 20  # cells looked at together, so that the check needs no second copy of the data
 
 
@@ -81,7 +83,7 @@ class _CheckedParts:
     def __iter__(self) -> Iterator[Any]:
         start = 0
         for part in self._source:
-            checked = self._check(part, start)
+            checked = self._check(part, start, may_be_empty=True)
             start += checked.shape[0]
             yield checked
 
@@ -111,7 +113,13 @@ def count_blocks(X: Any) -> Blocks:
     ...
     ValueError: Negative values in data: X has the count -2 at row 0, column 1. Counts are whole numbers from 0 up.
     """
-    return _as_blocks(getattr(X, "counts", X), checked_counts)
+    return _as_blocks(matrix_of(X), checked_counts)
+
+
+def matrix_of(X: Any) -> Any:
+    """Return the counts of a corpus, and anything else as it is; a table may have a column named "counts"."""
+    is_matrix = hasattr(X, "__array__") or hasattr(X, "__dataframe__") or _is_sparse(X)
+    return X if is_matrix else getattr(X, "counts", X)
 
 
 def signal_blocks(X: Any) -> Blocks:
@@ -143,12 +151,14 @@ def _as_blocks(X: Any, check: Any) -> Blocks:
             "X is an iterator that can be read only once, and several passes are needed. "
             "Give a list of blocks, or an object whose __iter__ starts again."
         )
-    parts = [check(part, 0) for part in X] if isinstance(X, list | tuple) else _CheckedParts(X, check)
+    parts: Iterable[Any] = _CheckedParts(X, check)
+    if isinstance(X, list | tuple):
+        parts = list(parts)  # in memory already: checked once
     n_rows, columns = 0, set()
     for part in parts:
         n_rows += part.shape[0]
         columns.add(part.shape[1])
-    if not columns:
+    if n_rows == 0:
         raise ValueError("X is an empty sequence of blocks: there is not one document to learn from.")
     if len(columns) > 1:
         raise ValueError(f"The blocks of X have different numbers of columns: {sorted(columns)}.")
@@ -164,12 +174,12 @@ def _is_parts(X: Any) -> bool:
     return hasattr(X, "__iter__")
 
 
-def checked_counts(X: Any, start: int = 0) -> sparse.csr_array:
+def checked_counts(X: Any, start: int = 0, *, may_be_empty: bool = False) -> sparse.csr_array:
     """Return counts as a canonical CSR array (float64, int32 columns), or say which cell is at fault.
 
     Nothing is copied where X is canonical already.
     """
-    X = _two_dimensional(X, "documents x words")
+    X = _two_dimensional(X, "documents x words", may_be_empty)
     rows = sparse.csr_array(X)
     data, indices, indptr = rows.data, rows.indices, rows.indptr
     for first in range(0, data.size, CHECK_CELLS):
@@ -187,9 +197,9 @@ def checked_counts(X: Any, start: int = 0) -> sparse.csr_array:
     return rows
 
 
-def _checked_signals(X: Any, start: int = 0) -> FloatArray:
+def _checked_signals(X: Any, start: int = 0, *, may_be_empty: bool = False) -> FloatArray:
     X = X.toarray() if _is_sparse(X) else X
-    values = np.asarray(_two_dimensional(X, "samples x channels")).astype(np.float64, copy=False)
+    values = np.asarray(_two_dimensional(X, "samples x channels", may_be_empty)).astype(np.float64, copy=False)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(
@@ -203,7 +213,7 @@ def _is_sparse(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-def _two_dimensional(X: Any, meaning: str) -> Any:
+def _two_dimensional(X: Any, meaning: str, may_be_empty: bool) -> Any:
     if not _is_sparse(X):
         X = _as_real(np.asarray(X))
     elif X.dtype.kind not in "biuf":
@@ -212,7 +222,7 @@ def _two_dimensional(X: Any, meaning: str) -> Any:
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); expected two: {meaning}. Reshape your data.")
     for size, what in zip(X.shape, ("sample(s)", "feature(s)")):
-        if size == 0:
+        if size == 0 and not (may_be_empty and what == "sample(s)"):
             raise ValueError(f"X is empty: 0 {what} (shape={X.shape}) while a minimum of 1 is required ({meaning}).")
     return X
 
@@ -233,11 +243,11 @@ def _as_real(data: NDArray[Any]) -> NDArray[Any]:
 
 def _refuse_bad_counts(data: NDArray[Any], first: int, indices: NDArray[Any], indptr: NDArray[Any], start: int) -> None:
     """Look at the cells from ``first`` on; ``start`` is the number of the first row."""
-    if data.dtype.kind in "bu" or (data.dtype.kind == "i" and data.min() >= 0):
+    if data.dtype.kind in "biu" and data.min() >= 0 and data.max() <= LARGEST_COUNT:
         return
-    bad = data < 0
+    bad = (data < 0) | (data > LARGEST_COUNT)
     if data.dtype.kind == "f":
-        bad |= ~(np.floor(data) == data) | np.isinf(data)  # NaN is not equal to itself
+        bad |= ~(np.floor(data) == data)  # NaN is not equal to itself
     if not bad.any():
         return
     position = int(np.flatnonzero(bad)[0])
@@ -254,6 +264,10 @@ def _refuse_bad_counts(data: NDArray[Any], first: int, indices: NDArray[Any], in
         raise ValueError(
             f"Negative values in data: X has the count {value:g} {where}. Counts are whole numbers from 0 up."
         )
+    if value > LARGEST_COUNT:
+        raise ValueError(
+            f"X has the count {value:g} {where}, larger than {LARGEST_COUNT:,}: sums over documents would not be exact."
+        )
     raise ValueError(
         f"X has the fractional count {value:g} {where}. Counts are whole numbers from 0 up: "
         "give raw word counts, not tf-idf weights or proportions."
@@ -267,14 +281,14 @@ def _cuts(part: Any) -> Iterator[tuple[int, int]]:
     """
     n_rows = part.shape[0]
     cells = part.indptr if _is_sparse(part) else np.arange(n_rows + 1, dtype=np.int64) * part.shape[1]
-    n_pairs = -(-int(cells[-1] - cells[0]) // (2 * BLOCK_CELLS))
-    size = BLOCK_CELLS if n_pairs == 0 else -(-int(cells[-1] - cells[0]) // (2 * n_pairs))
-    first = 0
-    while first < n_rows:
-        last = int(np.searchsorted(cells, cells[first] + size, side="right")) - 1
-        last = min(max(last, first + 1), first + BLOCK_ROWS, n_rows)
-        yield first, last
-        first = last
+    total = int(cells[-1] - cells[0])
+    is_small = total <= BLOCK_CELLS and n_rows <= BLOCK_ROWS
+    n_blocks = 1 if is_small else 2 * max(-(-total // (2 * BLOCK_CELLS)), -(-n_rows // (2 * BLOCK_ROWS)))
+    targets = cells[0] + np.linspace(0, total, n_blocks + 1)
+    cuts = np.unique(np.concatenate([[0], np.searchsorted(cells, targets[1:-1]), [n_rows]]))
+    for first, last in itertools.pairwise(int(cut) for cut in cuts):
+        for start in range(first, last, BLOCK_ROWS):  # rows without cells make none
+            yield start, min(start + BLOCK_ROWS, last)
 
 
 def _rows_between(part: Any, first: int, last: int) -> Any:

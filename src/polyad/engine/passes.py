@@ -1,14 +1,16 @@
 """How a pass is run: in this thread or in several, with the same bytes as the answer."""
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import scipy.linalg  # noqa: F401  SciPy's BLAS must be loaded before the controller below looks for libraries
 from threadpoolctl import ThreadpoolController
 
 Part = TypeVar("Part")
@@ -16,7 +18,10 @@ Result = TypeVar("Result")
 
 
 class Runner(Protocol):
-    """Runs a pass: the sum of ``function(part)`` over the parts, added in a fixed tree order."""
+    """Runs a pass: the sum of ``function(part)`` over the parts, added in a fixed tree order.
+
+    A function must not start another pass with the same runner.
+    """
 
     def __call__(self, function: Callable[[Part], Result], parts: Iterable[Part], /) -> Result:
         """Return the sum of the function's results."""
@@ -65,7 +70,11 @@ class Threads:
 
     def __init__(self, n_jobs: int) -> None:
         self.n_jobs = n_jobs
-        self._pool = ThreadPoolExecutor(n_jobs)  # its threads end with the runner
+        self._own = threading.local()
+        self._pool = ThreadPoolExecutor(n_jobs, initializer=self._mark)  # its threads end with the runner
+
+    def _mark(self) -> None:
+        self._own.thread = True
 
     def __call__(self, function: Callable[[Part], Result], parts: Iterable[Part], /) -> Result:
         """Return the sum of the function's results."""
@@ -79,6 +88,8 @@ class Threads:
                 pass
 
     def _in_order(self, function: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+        if getattr(self._own, "thread", False):
+            raise RuntimeError("A pass was started from inside a pass of the same runner, and would wait for ever.")
         waiting: deque[Future[Result]] = deque()
         try:
             for part in parts:
@@ -148,6 +159,27 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single_threaded_blas() -> AbstractContextManager[object]:
-    """Return a context in which BLAS runs on one thread, so that its sums do not depend on the machine's load."""
-    return _controller().limit(limits=1)
+_blas_lock = threading.Lock()
+_blas_depth = 0
+_blas_limit: Any = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Run BLAS on one thread, so that its sums do not depend on the number of cores.
+
+    The limit belongs to the process, not to a thread: the first to come sets it and the last to leave lifts it, so
+    that fits in several threads do not lift it under each other.
+    """
+    global _blas_depth, _blas_limit
+    with _blas_lock:
+        if _blas_depth == 0:
+            _blas_limit = _controller().limit(limits=1)
+        _blas_depth += 1
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            _blas_depth -= 1
+            if _blas_depth == 0:
+                _blas_limit.restore_original_limits()

@@ -112,14 +112,19 @@ def digamma(x):  # type: ignore[no-untyped-def]
 def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
     """Iterate ``gamma <- prior + weights * (rows' (counts / (rows weights)))``, weights = exp(digamma(gamma)).
 
-    The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it.
+    The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it. Returns the
+    logarithm of the scale that was taken out of the weights.
     """
     n, K = rows.shape
+    shift = 0.0
     for iteration in range(n_iter):
+        shift = -np.inf
+        for k in range(n_topics):
+            shift = max(shift, digamma(gamma[k]))
         for k in range(K):
             gathered[k] = ZERO
-            # Scaled by exp(-digamma(sum)) in theory; the scale cancels, and is left out.
-            weights[k] = np.float32(np.exp(digamma(gamma[k]))) if k < n_topics else ZERO
+            # The scale of the weights cancels; the largest is 1, or those of many small topics would underflow.
+            weights[k] = np.float32(np.exp(digamma(gamma[k]) - shift)) if k < n_topics else ZERO
         for i in range(n):
             total = TINY
             for k in range(K):
@@ -131,6 +136,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
         if iteration < n_iter - 1:
             for k in range(K):
                 gamma[k] = prior[k] + weights[k] * gathered[k]
+    return shift
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -281,9 +287,12 @@ def collect_words(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=True)
 def expect_variational(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse
+    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
 ):
-    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each."""
+    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each.
+
+    ``shift_of`` gets the logarithm of the scale that was taken out of a document's weights.
+    """
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
     rows = np.empty((longest, K), np.float32)
@@ -295,7 +304,7 @@ def expect_variational(  # type: ignore[no-untyped-def]
         if not warm:
             for k in range(K):
                 gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
-        _variational_tokens(
+        shift_of[d] = _variational_tokens(
             rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
             inverse[start : start + n], n_iter,
         )  # fmt: skip

@@ -50,6 +50,7 @@ def variational_passes(
     cells, table, alpha = cells_of(counts), topic_table(components), padded_vector(prior)
     index = index_words(cells)
     gamma, weights = np.zeros((2, cells.shape[0], padded(K)), np.float32)
+    shift = np.empty(cells.shape[0])
     inverse, nothing_kept = np.empty(cells.words.size, np.float32), np.full(cells.words.size, -1, np.int32)
     none = np.zeros((0, padded(K)), np.float32)
     totals = np.empty_like(table)
@@ -63,9 +64,9 @@ def variational_passes(
             first, last = documents
             expect_variational(
                 first, last, cells.indptr, cells.words, cells.counts, table, alpha, K, inner, warm,
-                gamma, weights, inverse,
+                gamma, weights, inverse, shift,
             )  # fmt: skip
-            return _evidence_bound(cells, gamma[first:last, :K], inverse, prior, first, last)
+            return _evidence_bound(cells, gamma[first:last, :K], inverse, shift[first:last], prior, first, last)
 
         def collect(words: tuple[int, int], table: Table = current) -> None:
             first, last = words
@@ -85,7 +86,13 @@ def variational_passes(
 
 
 def _evidence_bound(
-    cells: Cells, gamma: NDArray[np.float32], inverse: NDArray[np.float32], prior: FloatArray, first: int, last: int
+    cells: Cells,
+    gamma: NDArray[np.float32],
+    inverse: NDArray[np.float32],
+    shift: FloatArray,
+    prior: FloatArray,
+    first: int,
+    last: int,
 ) -> float:
     """Variational bound of documents first to last, at the best responsibilities for their Dirichlet parameters."""
     wide = gamma.astype(np.float64)
@@ -96,7 +103,7 @@ def _evidence_bound(
     lengths = np.bincount(
         np.repeat(np.arange(last - first), np.diff(cells.indptr[first : last + 1])), counts, minlength=last - first
     )
-    tokens = -float(counts @ np.log(inverse[own])) - float(lengths @ psi(sums))
+    tokens = -float(counts @ np.log(inverse[own])) + float(lengths @ (shift - psi(sums)))
     shares = ((prior - wide) * expected_log + gammaln(wide)).sum(axis=1) - gammaln(sums)
     return tokens + float(shares.sum()) + (last - first) * float(gammaln(prior.sum()) - gammaln(prior).sum())
 

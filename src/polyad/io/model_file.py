@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from polyad.io.plain import (
     scalars_to,
     to_json,
 )
-from polyad.io.registry import NAMES, STORED, StoredClass
+from polyad.io.registry import STORED, StoredClass
 
 __all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_file", "save"]
 
@@ -36,6 +37,10 @@ MAX_HEADER_BYTES = 64 * 2**20
 _IDENTITY = ("format", "version", "class", "parameters", "scalars", "arrays", "names", "text_options")
 
 
+Words = Sequence[str] | tuple[Sequence[str] | None, Sequence[str] | None]
+Options = TextOptions | tuple[TextOptions | None, TextOptions | None]
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """A model and what its file says about it.
@@ -43,7 +48,8 @@ class ModelFile:
     Parameters
     ----------
     model : estimator
-        The fitted model, with ``vocabulary_`` and ``text_options_`` (None where the file has none).
+        The fitted model, with ``vocabulary_`` and ``text_options_`` (None where the file has none); of two views with
+        ``x_vocabulary_``, ``y_vocabulary_``, ``x_text_options_`` and ``y_text_options_``.
     header : dict
         The header of the file.
     """
@@ -56,8 +62,8 @@ def save(
     model: Any,
     path: str | os.PathLike[str],
     *,
-    vocabulary: Sequence[str] | None = None,
-    text_options: TextOptions | None = None,
+    vocabulary: Words | None = None,
+    text_options: Options | None = None,
 ) -> None:
     """Save a fitted model as one file, which appears only when it is complete.
 
@@ -66,14 +72,14 @@ def save(
 
     Parameters
     ----------
-    model : LDA, DiscreteICA or SingleTopic
+    model : LDA, DiscreteICA, SingleTopic, DiscreteCCA, NonGaussianCCA, MixedCCA or ICA
         The fitted model.
     path : str or path
         The file, by custom named ``.polyad``.
     vocabulary : sequence of str, optional
-        The word of each column; None takes those that the model knows.
+        The word of each column; None takes those that the model knows. Of a model of two views a pair of such lists.
     text_options : TextOptions, optional
-        How the text was split, so that new text is treated alike.
+        How the text was split, so that new text is treated alike; of two views a pair.
 
     Raises
     ------
@@ -110,7 +116,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     -------
     estimator
         The fitted model, which gives the same answers as the one that was saved. Its ``vocabulary_`` and
-        ``text_options_`` are those that were saved, or None.
+        ``text_options_`` (of two views one each for x and y, see `ModelFile`) are those that were saved, or None.
 
     Raises
     ------
@@ -130,7 +136,7 @@ def read_model_file(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES)
             raise error if error.path else ModelFileError(error.problem, path=archive.path) from error
 
 
-def fingerprint(model: Any, *, vocabulary: Sequence[str] | None = None, text_options: TextOptions | None = None) -> str:
+def fingerprint(model: Any, *, vocabulary: Words | None = None, text_options: Options | None = None) -> str:
     """Return the fingerprint that the file of a model has: the same for the same model, on any machine.
 
     It covers the class, the parameters, the fitted arrays and numbers, the words and the text options.
@@ -139,22 +145,22 @@ def fingerprint(model: Any, *, vocabulary: Sequence[str] | None = None, text_opt
     return str(header["fingerprint"])
 
 
-def _entries(model: Any, vocabulary: Sequence[str] | None, text_options: TextOptions | None) -> dict[str, Pieces]:
+def _entries(model: Any, vocabulary: Words | None, text_options: Options | None) -> dict[str, Pieces]:
     """Put a model into entries, the header first."""
     from sklearn.utils.validation import check_is_fitted
 
     name = type(model).__name__
-    stored = STORED.get(name)
-    if stored is None or type(model) is not stored.load(name):
+    known = STORED.get(name)
+    if known is None or type(model) is not known.load(name):
         raise ModelFileError(f"a {name} cannot be stored; model files hold {', '.join(STORED)}.")
     check_is_fitted(model)
-    _check_fitted_values(model, stored)
-    arrays = {key: array_pieces(getattr(model, key)) for key in stored.arrays}
-    names = _names_of(model, vocabulary)
-    _check_names(names, {"M": int(model.n_features_in_)})
+    stored = known.form(model.get_params(deep=False)) or known
+    axes = _check_fitted_values(model, stored)
+    arrays = {key: array_pieces(_value(model, key)) for key in stored.arrays}
+    names = _names_of(model, stored, vocabulary)
+    _check_names(names, stored, axes)
     entries: dict[str, Pieces] = {f"arrays/{key}.npy": pieces for key, (_, pieces) in arrays.items()}
     entries |= {f"names/{key}.json": [to_json(words)] for key, words in names.items()}
-    options = text_options if text_options is not None else getattr(model, "text_options_", None)
     header: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
@@ -168,7 +174,7 @@ def _entries(model: Any, vocabulary: Sequence[str] | None, text_options: TextOpt
         "names": {
             key: {"length": len(words), "sha256": _digest(entries[f"names/{key}.json"])} for key, words in names.items()
         },
-        "text_options": None if options is None else options.to_dict(),
+        "text_options": _text_options_of(model, stored, text_options),
         "diagnostics": diagnostics_to(getattr(model, "diagnostics_", None), stored),
         "provenance": _provenance(),
     }
@@ -177,19 +183,62 @@ def _entries(model: Any, vocabulary: Sequence[str] | None, text_options: TextOpt
     return {HEADER: [to_json(header)], **entries}
 
 
-def _check_fitted_values(model: Any, stored: StoredClass) -> None:
-    """Refuse now, while the model is there, what loading would refuse."""
+def _value(model: Any, key: str) -> Any:
+    """Return a fitted array, or a field of a structure of them."""
+    return attrgetter(key)(model)
+
+
+def _check_fitted_values(model: Any, stored: StoredClass) -> dict[str, int]:
+    """Refuse now, while the model is there, what loading would refuse, and return the lengths of the axes."""
+    axes: dict[str, int] = {}
     for key, rule in stored.arrays.items():
-        check_values(key, np.asarray(getattr(model, key), dtype=np.float64), rule)
-    if model.n_components != model.components_.shape[0]:
+        try:
+            values = np.asarray(_value(model, key), dtype=np.float64)
+        except AttributeError:
+            raise ModelFileError(
+                f"the model has no {key}; its parameters were changed after the fit: fit it again."
+            ) from None
+        check_values(key, values, rule)
+        axes |= dict(zip(rule.shape, values.shape))
+    if model.n_components != axes["K"] and not (model.n_components is None and stored.any_number):
         raise ModelFileError(f"n_components was changed to {model.n_components} after the fit; fit the model again.")
+    return axes
 
 
-def _names_of(model: Any, vocabulary: Sequence[str] | None) -> dict[str, list[str]]:
-    given = {key: getattr(model, key, None) for key in NAMES}
-    if vocabulary is not None:
-        given["vocabulary_"] = vocabulary
+def _names_of(model: Any, stored: StoredClass, vocabulary: Words | None) -> dict[str, list[str]]:
+    given = {key: getattr(model, key, None) for key in stored.names}
+    lists = [key for key in given if key.endswith("vocabulary_")]
+    given |= dict(zip(lists, _one_for_each(lists, vocabulary, "vocabulary")))
     return {key: [str(word) for word in words] for key, words in given.items() if words is not None}
+
+
+def _text_options_of(model: Any, stored: StoredClass, text_options: Options | None) -> dict[str, Any] | None:
+    keys = stored.text_options
+    given = dict(zip(keys, _one_for_each(keys, text_options, "text_options")))
+    plain = {
+        key: None if options is None else options.to_dict()
+        for key, options in ((key, given.get(key, getattr(model, key, None))) for key in keys)
+    }
+    if len(keys) < 2:
+        return plain.get("text_options_")
+    return {_view(key): value for key, value in plain.items()} if any(plain.values()) else None
+
+
+def _one_for_each(keys: Sequence[str], given: Any, name: str) -> Sequence[Any]:
+    """Return what was given as one value a view, nothing where nothing was given."""
+    if given is None:
+        return ()
+    if len(keys) == 1:
+        return (given,)
+    if len(keys) == 0 or not isinstance(given, list | tuple) or len(given) != len(keys):
+        wanted = "a pair, one for each view" if keys else "nothing: the model has none"
+        raise ModelFileError(f"{name} must be {wanted}.")
+    return given
+
+
+def _view(key: str) -> str:
+    """Return the name of the view that an attribute such as x_text_options_ is about."""
+    return key.partition("_")[0]
 
 
 def _provenance() -> dict[str, str]:
@@ -231,7 +280,10 @@ def _read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
     name = header.get("class")
     if not isinstance(name, str) or name not in STORED:
         raise ModelFileError(f"it holds a {name!a}, which this version does not know; it knows {', '.join(STORED)}")
-    return header, STORED[name]
+    stored = STORED[name].form(_section(header, "parameters"))
+    if stored is None:
+        raise ModelFileError(f"it holds a {name} of a form that this version does not know")
+    return header, stored
 
 
 def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass) -> Any:
@@ -244,18 +296,21 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
         raise ModelFileError(
             f"its arrays are {', '.join(map(ascii, sorted(arrays)))}; wanted are {', '.join(stored.arrays)}"
         )
+    values: dict[str, Any] = {}
     for key, rule in stored.arrays.items():
         data = _verified(archive, f"arrays/{key}.npy", _section(arrays, key), expected)
-        setattr(model, key, checked_array(data, key, arrays[key].get("shape"), rule, axes))
-    if axes.get("K") != model.n_components:
-        raise ModelFileError(f"n_components is {model.n_components!a}, but its arrays have {axes.get('K')} rows")
-    for key, value in scalars_from(_section(header, "scalars"), stored, axes).items():
-        setattr(model, key, value)
-    names = _read_names(archive, _section(header, "names"), axes, expected)
-    if "feature_names_in_" in names:
-        model.feature_names_in_ = np.array(names["feature_names_in_"], dtype=object)
-    model.vocabulary_ = tuple(names["vocabulary_"]) if "vocabulary_" in names else None
-    model.text_options_ = _read_text_options(header.get("text_options"))
+        values[key] = checked_array(data, key, arrays[key].get("shape"), rule, axes)
+    _check_lengths(model, stored, axes)
+    values |= scalars_from(_section(header, "scalars"), stored, axes)
+    _set_values(model, stored, values)
+    names = _read_names(archive, _section(header, "names"), stored, axes, expected)
+    for key in stored.names:
+        if key != "feature_names_in_":
+            setattr(model, key, tuple(names[key]) if key in names else None)
+        elif key in names:
+            model.feature_names_in_ = np.array(names[key], dtype=object)
+    for key, options in _read_text_options(header.get("text_options"), stored).items():
+        setattr(model, key, options)
     diagnostics = diagnostics_from(header.get("diagnostics"), stored)
     if diagnostics is not None:
         model.diagnostics_ = diagnostics
@@ -263,6 +318,27 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
     if unknown:
         raise ModelFileError(f"it has an entry {unknown[0]!a} that does not belong to it")
     return model
+
+
+def _check_lengths(model: Any, stored: StoredClass, axes: Mapping[str, int]) -> None:
+    K = axes["K"]
+    whole = isinstance(model.n_components, int) and not isinstance(model.n_components, bool)
+    if not (whole and model.n_components == K) and not (model.n_components is None and stored.any_number):
+        raise ModelFileError(f"n_components is {model.n_components!a}, but its arrays have {K} rows")
+    if axes.get("L", K) < K:
+        raise ModelFileError(f"it has {axes['L']} topics, fewer than the {K} that its texts share")
+
+
+def _set_values(model: Any, stored: StoredClass, values: Mapping[str, Any]) -> None:
+    """Set fitted arrays and numbers, those that are fields of a structure as that structure."""
+    for key, value in values.items():
+        if "." not in key:
+            setattr(model, key, value)
+    for name, structure in stored.load_structures().items():
+        fields = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
+        setattr(model, name, structure(**fields))
+    if stored.structures:
+        model._unfold()
 
 
 def _section(header: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -281,28 +357,41 @@ def _verified(archive: Archive, name: str, declared: Mapping[str, Any], expected
 
 
 def _read_names(
-    archive: Archive, declared: Mapping[str, Any], axes: Mapping[str, int], expected: set[str]
+    archive: Archive, declared: Mapping[str, Any], stored: StoredClass, axes: Mapping[str, int], expected: set[str]
 ) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for key in declared:
-        if key not in NAMES:
+        if key not in stored.names:
             raise ModelFileError(f"it has a list of words {key!a} that this version does not know")
         names[key] = parse_json(_verified(archive, f"names/{key}.json", _section(declared, key), expected))
-    _check_names(names, axes)
+    _check_names(names, stored, axes)
     return names
 
 
-def _check_names(names: Mapping[str, Any], axes: Mapping[str, int]) -> None:
+def _check_names(names: Mapping[str, Any], stored: StoredClass, axes: Mapping[str, int]) -> None:
     for key, words in names.items():
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise ModelFileError(f"{key} is not a list of words")
-        if len(words) != axes.get(NAMES[key]):
-            raise ModelFileError(f"{key} has {len(words)} words, and the model {axes.get(NAMES[key])}")
+        if len(words) != axes[stored.names[key]]:
+            raise ModelFileError(f"{key} has {len(words)} words, and the model {axes[stored.names[key]]}")
         if len(set(words)) < len(words):
             raise ModelFileError(f"{key} has the same word twice")
 
 
-def _read_text_options(plain: Any) -> TextOptions | None:
+def _read_text_options(plain: Any, stored: StoredClass) -> dict[str, TextOptions | None]:
+    keys = stored.text_options
+    if len(keys) == 1:
+        return {keys[0]: _one_text_options(plain)}
+    views = {_view(key): key for key in keys}
+    if plain is None:
+        return dict.fromkeys(keys)
+    if not isinstance(plain, dict) or set(plain) != set(views):
+        wanted = f"those of {' and '.join(views)}" if views else "absent"
+        raise ModelFileError(f"its text options are not {wanted}")
+    return {key: _one_text_options(plain[view]) for view, key in views.items()}
+
+
+def _one_text_options(plain: Any) -> TextOptions | None:
     if plain is None:
         return None
     # Given as a text, stop words would be the name of another file to read.

@@ -88,8 +88,9 @@ def _plain(name: str, value: Any) -> Any:
 
 def _name_of_method(name: str, value: Any) -> str:
     from polyad.decompose.registry import DIAGONALISERS
+    from polyad.decompose.similarity_registry import SIMILARITY_DIAGONALISERS
 
-    for known, function in DIAGONALISERS.items():
+    for known, function in (*DIAGONALISERS.items(), *SIMILARITY_DIAGONALISERS.items()):
         if function is value:
             return known
     raise ModelFileError(
@@ -143,6 +144,8 @@ def _diagnostic_to(value: Any, kind: Kind) -> Any:
         return [_float_to(item) for item in np.asarray(value, dtype=float).ravel().tolist()]
     if value is None:
         return None
+    if kind in ("text", "truth"):
+        return str(value) if kind == "text" else bool(value)
     return int(value) if kind == "whole" else _float_to(float(value))
 
 
@@ -165,6 +168,10 @@ def _diagnostic_from(name: str, value: Any, kind: Kind) -> Any:
     if kind == "whole":
         if not isinstance(value, int) or isinstance(value, bool):
             raise ModelFileError(f"its diagnostic {name} is not a whole number")
+        return value
+    if kind in ("text", "truth"):
+        if not isinstance(value, str if kind == "text" else bool):
+            raise ModelFileError(f"its diagnostic {name} is not {'a text' if kind == 'text' else 'true or false'}")
         return value
     if kind in ("array", "numbers"):
         if not isinstance(value, list):

@@ -40,7 +40,7 @@ def align(a: Any, b: Any) -> Alignment:
     ----------
     a, b
         Fitted topic models, or K x M arrays of topics over the same words. Models that know their words
-        (``feature_names_in_``) are compared on the words they share.
+        (from a corpus, or from named columns) are compared on the words they share.
 
     Examples
     --------
@@ -54,9 +54,14 @@ def align(a: Any, b: Any) -> Alignment:
     return Alignment([(int(i), int(j)) for i, j in zip(rows, columns)], overlap[rows, columns], left.shape[1])
 
 
+def _words_of(model: Any) -> Any:
+    words = getattr(model, "vocabulary_", None)
+    return getattr(model, "feature_names_in_", None) if words is None else words
+
+
 def _on_common_words(a: Any, b: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     left, right = (np.asarray(getattr(model, "components_", model), dtype=np.float64) for model in (a, b))
-    names = [getattr(model, "feature_names_in_", None) for model in (a, b)]
+    names = [_words_of(model) for model in (a, b)]
     if names[0] is not None and names[1] is not None:
         _, at_left, at_right = np.intersect1d(names[0], names[1], return_indices=True)
         if at_left.size == 0:

@@ -1,9 +1,6 @@
 """What a fit of signals or of two views tells about itself."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from time import perf_counter
 
 from polyad.engine.blocks import FloatArray
 
@@ -41,28 +38,3 @@ class FactorDiagnostics:
     n_iter: int
     converged: bool
     seconds: dict[str, float]
-
-
-class Stopwatch:
-    """Times the steps of a fit.
-
-    Examples
-    --------
-    >>> watch = Stopwatch()
-    >>> with watch.step("whiten"):
-    ...     pass
-    >>> list(watch.seconds)
-    ['whiten']
-    """
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Add the time of the body to the step's seconds."""
-        start = perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start

@@ -1,5 +1,7 @@
 """Discrete CCA: topics, or independent intensities, shared by two views of counts."""
 
+import os
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -69,6 +71,8 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         What linear inference needs ("poisson"): a :class:`polyad.models.cca_factors.LinearFactors`.
     x_projection_, y_projection_
         K x M1 and K x M2, of :meth:`project`.
+    x_vocabulary_, y_vocabulary_
+        The words of the two corpora; None where the counts came without words.
     diagnostics_
         A :class:`polyad.models.cca_diagnostics.FactorDiagnostics`.
 
@@ -130,6 +134,10 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
                 self._fit_poisson(pairs, run)
             else:
                 self._fit_proportions(pairs, run)
+        # A corpus brings its words; those of an earlier fit are forgotten.
+        words = (getattr(view, "vocabulary", None) for view in (X, Y))
+        self.x_vocabulary_, self.y_vocabulary_ = (listed if isinstance(listed, tuple) else None for listed in words)
+        self.x_text_options_ = self.y_text_options_ = None
         return self
 
     def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
@@ -174,6 +182,22 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         refuse_other_columns(blocks.shape[1], whitener.shape[1], "X" if Y is None else "Y")
         return unit_projections(blocks, run, whitener)
 
+    def save(
+        self, path: str | os.PathLike[str], *, vocabulary: tuple[Sequence[str], Sequence[str]] | None = None
+    ) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file, by custom named ``.polyad``; it appears only when it is complete.
+        vocabulary
+            The words of the columns of both views; None takes those of the corpora that the model was fitted with.
+        """
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path, vocabulary=vocabulary)
+
     def _fit_poisson(self, pairs: PairedBlocks, run: Runner) -> None:
         options = CrossOptions(
             n_components=self.n_components,
@@ -188,11 +212,8 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         )
         found = fit_cross(pairs, run, options)
         self.factors_ = linear_factors(found, pairs, run, signs_by="both")
-        self.x_loadings_ = nonnegative_columns(self.factors_.x_loadings)
-        self.y_loadings_ = nonnegative_columns(self.factors_.y_loadings)
-        self.x_projection_, self.y_projection_ = self.factors_.x_projection, self.factors_.y_projection
-        self.correlations_ = self.factors_.correlations
         self.diagnostics_ = found.diagnostics
+        self._unfold()
 
     def _fit_proportions(self, pairs: PairedBlocks, run: Runner) -> None:
         options = TextOptions(
@@ -206,12 +227,25 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
         )
         found = fit_texts(pairs, run, options)
-        K = self.n_components
         self.topics_ = found.topics
-        self.x_loadings_, self.y_loadings_ = found.topics.x_topics[:, :K], found.topics.y_topics[:, :K]
         self.x_projection_, self.y_projection_ = found.x_whitener, found.y_whitener
         self.shares_ = found.shares
         self.diagnostics_ = found.diagnostics
+        self._unfold()
+
+    def _unfold(self) -> None:
+        """Set what follows from the topics, or from the factors; a model that was loaded has only these."""
+        if self.model == "poisson":
+            self.x_loadings_ = nonnegative_columns(self.factors_.x_loadings)
+            self.y_loadings_ = nonnegative_columns(self.factors_.y_loadings)
+            self.x_projection_, self.y_projection_ = self.factors_.x_projection, self.factors_.y_projection
+            self.correlations_ = self.factors_.correlations
+        else:
+            # Rows one after another, as in a loaded model: the same products then have the same bytes.
+            self.x_loadings_, self.y_loadings_ = (
+                np.ascontiguousarray(topics[:, : self.n_components])
+                for topics in (self.topics_.x_topics, self.topics_.y_topics)
+            )
 
 
 def _n_passes(polish: str | int) -> int:

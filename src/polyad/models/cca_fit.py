@@ -12,7 +12,8 @@ from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDia
 from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.engine import Blocks, Runner, count_blocks, signal_blocks
 from polyad.engine.blocks import FloatArray
-from polyad.models.cca_diagnostics import FactorDiagnostics, Stopwatch
+from polyad.models.cca_diagnostics import FactorDiagnostics
+from polyad.models.stopwatch import StopWatch
 from polyad.moments.cross import (
     cross_covariance,
     cross_means,
@@ -98,22 +99,22 @@ def paired_views(X: Any, Y: Any, *, x_counts: bool, y_counts: bool) -> PairedBlo
 
 def fit_cross(pairs: PairedBlocks, run: Runner, options: CrossOptions) -> CrossFit:
     """Moments, whitening, diagonalisation and loadings of a two-view model."""
-    watch, K = Stopwatch(), options.n_components
-    with watch.step("means"):
+    watch, K = StopWatch(), options.n_components
+    with watch("means"):
         means = cross_means(pairs, run)
         second = cross_covariance(pairs, run, *means)
-    with watch.step("metric"):
+    with watch("metric"):
         x_metric, y_metric = view_metrics(pairs, run, means, options)
-    with watch.step("whiten"):
+    with watch("whiten"):
         whitening = cross_whiten(second, K, x_metric=x_metric, y_metric=y_metric, random_state=options.random_state)
-    with watch.step("targets"):
+    with watch("targets"):
         statistics, reliability = choose_statistics(pairs, run, whitening, means, options)
         stack = targets(pairs, run, whitening, means, statistics, options)
-    with watch.step("diagonalise"):
+    with watch("diagonalise"):
         similarity = similarity_diagonaliser(options.method)(
             stack, max_iter=options.max_iter, random_state=options.random_state
         )
-    with watch.step("loadings"):
+    with watch("loadings"):
         return assemble(second, means, whitening, similarity, statistics, reliability, watch)
 
 
@@ -124,7 +125,7 @@ def assemble(
     similarity: SimilarityDiagonalisation,
     statistics: str,
     reliability: float,
-    watch: Stopwatch,
+    watch: StopWatch,
 ) -> CrossFit:
     """Turn a diagonalisation back into loadings and projections."""
     x_loadings, y_loadings = cross_loadings(second, whitening, similarity)

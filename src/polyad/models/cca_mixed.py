@@ -1,5 +1,6 @@
 """Mixed CCA: independent factors shared by measurements and counts."""
 
+import os
 from typing import Any, Self
 
 import numpy as np
@@ -87,10 +88,8 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
         with single_threaded_blas():
             found = fit_cross(pairs, run, options)
             self.factors_ = linear_factors(found, pairs, run, signs_by="y")
-        self.x_loadings_, self.y_loadings_ = self.factors_.x_loadings, np.maximum(self.factors_.y_loadings, 0.0)
-        self.x_mean_, self.y_mean_ = found.x_mean, found.y_mean
-        self.correlations_ = self.factors_.correlations
         self.diagnostics_ = found.diagnostics
+        self._unfold()
         return self
 
     def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
@@ -103,6 +102,18 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> FloatArray:
         """Return the expected counts of the second view, N x M2; none is negative."""
         return np.maximum(self.transform(X) @ self.factors_.y_loadings.T + self.y_mean_, 0.0)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path)
+
+    def _unfold(self) -> None:
+        """Set what follows from the factors; a model that was loaded has only these."""
+        self.x_loadings_, self.y_loadings_ = self.factors_.x_loadings, np.maximum(self.factors_.y_loadings, 0.0)
+        self.x_mean_, self.y_mean_ = self.factors_.x_mean, self.factors_.y_mean
+        self.correlations_ = self.factors_.correlations
 
     def _options(self) -> CrossOptions:
         return CrossOptions(

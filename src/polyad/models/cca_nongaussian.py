@@ -1,5 +1,6 @@
 """Non-Gaussian CCA: independent factors shared by two views of measurements."""
 
+import os
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
@@ -97,10 +98,8 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
         with single_threaded_blas():
             found = fit_cross(pairs, run, options)
             self.factors_ = linear_factors(found, pairs, run, signs_by="x")
-        self.x_loadings_, self.y_loadings_ = self.factors_.x_loadings, self.factors_.y_loadings
-        self.x_mean_, self.y_mean_ = found.x_mean, found.y_mean
-        self.correlations_ = self.factors_.correlations
         self.diagnostics_ = found.diagnostics
+        self._unfold()
         return self
 
     def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
@@ -112,6 +111,18 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> FloatArray:
         """Return the expected second view, N x M2."""
         return self.transform(X) @ self.y_loadings_.T + self.y_mean_
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path)
+
+    def _unfold(self) -> None:
+        """Set what follows from the factors; a model that was loaded has only these."""
+        self.x_loadings_, self.y_loadings_ = self.factors_.x_loadings, self.factors_.y_loadings
+        self.x_mean_, self.y_mean_ = self.factors_.x_mean, self.factors_.y_mean
+        self.correlations_ = self.factors_.correlations
 
     def _options(self) -> CrossOptions:
         return CrossOptions(

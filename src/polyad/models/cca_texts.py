@@ -12,9 +12,10 @@ from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.engine import Blocks, Runner
 from polyad.engine.blocks import Block, FloatArray
 from polyad.inference.polylingual import PairedTopics, Text, polish_topics
-from polyad.models.cca_diagnostics import FactorDiagnostics, Stopwatch
+from polyad.models.cca_diagnostics import FactorDiagnostics
 from polyad.models.cca_factors import nonnegative_columns
 from polyad.models.cca_fit import assemble
+from polyad.models.stopwatch import StopWatch
 from polyad.moments.cross_blocks import PairedBlocks
 from polyad.moments.cross_texts import TextSummary, summarise_texts, two_text_moments
 
@@ -65,27 +66,27 @@ class TextFit:
 
 def fit_texts(pairs: PairedBlocks, run: Runner, options: TextOptions) -> TextFit:
     """Find the topics of two aligned texts from moments, and polish them."""
-    watch, K = Stopwatch(), options.n_components
-    with watch.step("summary"):
+    watch, K = StopWatch(), options.n_components
+    with watch("summary"):
         summary = summarise_texts(pairs, run)
         directions = _directions(K, options.random_state)
         moments = two_text_moments(pairs, run, summary, concentration=options.concentration, directions=directions)
-    with watch.step("whiten"):
+    with watch("whiten"):
         x_metric, y_metric = text_metrics(summary, moments.x_mean, moments.y_mean, options.min_frequency)
         whitening = cross_whiten(
             moments.second, K, x_metric=x_metric, y_metric=y_metric, random_state=options.random_state
         )
-    with watch.step("targets"):
+    with watch("targets"):
         stack = moments.targets(whitening.x_whitener, whitening.y_whitener)
-    with watch.step("diagonalise"):
+    with watch("diagonalise"):
         similarity = similarity_diagonaliser(options.method)(
             stack, max_iter=options.max_iter, tol=DIAGONALISER_TOL, random_state=options.random_state
         )
-    with watch.step("loadings"):
+    with watch("loadings"):
         means = moments.x_mean, moments.y_mean
         found = assemble(moments.second, means, whitening, similarity, "proportions", float("nan"), watch)
         topics, shares = _topics_from_moments(found.x_loadings, found.y_loadings, summary, options)
-    with watch.step("polish"):
+    with watch("polish"):
         topics, shares = _polished(topics, shares, pairs, run, summary, options)
     diagnostics = replace(found.diagnostics, seconds=watch.seconds)
     return TextFit(topics, shares, whitening.x_whitener, whitening.y_whitener, diagnostics)
@@ -127,7 +128,8 @@ def _topics_from_moments(
         (1 - UNIGRAM) * nonnegative_columns(signs * loadings) + UNIGRAM * (totals / totals.sum())[:, None]
         for loadings, totals in ((x_loadings, summary.x_totals), (y_loadings, summary.y_totals))
     ]
-    prior = np.full(options.n_components, options.concentration / options.n_components)
+    # Bare moments may have the concentration 0; shares of documents need a prior above it.
+    prior = np.full(options.n_components, max(options.concentration, 1e-3) / options.n_components)
     return PairedTopics(topics[0][:, order], topics[1][:, order], prior), shares[order]
 
 

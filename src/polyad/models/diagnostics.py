@@ -1,12 +1,10 @@
 """What a fitted model tells about its fit."""
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from polyad.engine.blocks import FloatArray
 from polyad.models.moment_start import Corpus, MomentStart
+from polyad.models.stopwatch import StopWatch
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Diagnostics:
         return len(self.objective)
 
     def __repr__(self) -> str:
-        steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items())
+        steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items()) or "times not kept"
         likelihood = f", {self.objective[-1]:.3f} nats a token" if self.objective else ""
         return (
             f"Diagnostics({self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words; "
@@ -67,29 +65,6 @@ class Diagnostics:
             f"gap {self.gap:.2f}, off-diagonal energy {self.energy:.3f}; "
             f"{self.n_passes} polishing passes{likelihood}; {steps})"
         )
-
-
-class StopWatch:
-    """Seconds of named steps.
-
-    Examples
-    --------
-    >>> watch = StopWatch()
-    >>> with watch("moments"):
-    ...     pass
-    >>> list(watch.seconds)
-    ['moments']
-    """
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, step: str) -> Iterator[None]:
-        """Time a step."""
-        start = time.perf_counter()
-        yield
-        self.seconds[step] = time.perf_counter() - start
 
 
 def diagnose(

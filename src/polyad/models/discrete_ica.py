@@ -6,9 +6,10 @@ import numpy as np
 
 from polyad.decompose import Diagonaliser, gamma_prior
 from polyad.engine.blocks import FloatArray
-from polyad.models.diagnostics import StopWatch, diagnose
+from polyad.models.diagnostics import diagnose
 from polyad.models.dirichlet import planned_bytes, polish_topics
 from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.models.stopwatch import StopWatch
 from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
 from polyad.moments import discrete_ica_moments
 
@@ -86,6 +87,7 @@ class DiscreteICA(TopicModel):
         K, n_passes = self.n_components, number_of_passes(self.polish)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
+        memory = planned_bytes(corpus, K)
         with watch("moments"):
             moments = discrete_ica_moments(corpus.blocks, corpus.run)
             start = start_from_moments(moments, corpus, K, self.method, self.random_state)
@@ -96,7 +98,7 @@ class DiscreteICA(TopicModel):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_shapes(corpus, start)
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.lengths.mean())
-        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, planned_bytes(corpus, K, n_passes))
+        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory)
 
     def _estimated_shapes(self, corpus: Corpus, start: MomentStart) -> FloatArray:
         """Return the topics' shares of tokens times their total, which the spread of the lengths tells (eq. 23).

@@ -1,5 +1,6 @@
 """Independent component analysis by the method of moments."""
 
+import os
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +15,8 @@ from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.decompose.whitening import RankError
 from polyad.engine import Blocks, runner_for, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import FloatArray, _is_parts
-from polyad.models.cca_diagnostics import FactorDiagnostics, Stopwatch
+from polyad.models.cca_diagnostics import FactorDiagnostics
+from polyad.models.stopwatch import StopWatch
 from polyad.moments import ica as moments
 
 STATISTICS = ("auto", "third", "fourth", "characteristic", "generalised")
@@ -106,22 +108,22 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             Not used.
         """
         _refuse_unknown(self.statistics, self.noise)
-        watch, run = Stopwatch(), runner_for(self.n_jobs)
+        watch, run = StopWatch(), runner_for(self.n_jobs)
         blocks = self._blocks(X)
-        with watch.step("whiten"), single_threaded_blas():
+        with watch("whiten"), single_threaded_blas():
             self.mean_, covariance = moments.signal_covariance(blocks, run)
             whitener, spectrum = _pca_whitener(covariance, self.n_components)
         signals = moments.WhitenedSignals(blocks, run, whitener, self.mean_)
-        with watch.step("moments"), single_threaded_blas():
+        with watch("moments"), single_threaded_blas():
             statistics, reliability = _choose(self.statistics, signals)
             stack = _matrices(statistics, signals, self.step, self.random_state)
-        with watch.step("diagonalise"), single_threaded_blas():
-            unmixing, energy, self.n_iter_, converged = self._diagonalise(stack)
+        with watch("diagonalise"), single_threaded_blas():
+            unmixing, energy, n_iter, converged = self._diagonalise(stack)
         self.components_, self.mixing_ = _canonical(unmixing @ whitener, covariance)
         K = whitener.shape[0]
         gap = float(spectrum[K - 1] / spectrum[K]) if spectrum.size > K and spectrum[K] > 0 else float("inf")
         self.diagnostics_ = FactorDiagnostics(
-            spectrum, gap, energy, statistics, reliability, self.n_iter_, converged, watch.seconds
+            spectrum, gap, energy, statistics, reliability, n_iter, converged, watch.seconds
         )
         return self
 
@@ -134,6 +136,17 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         """Return the mixtures, N x M, that the sources X make."""
         check_is_fitted(self)
         return np.asarray(X, dtype=np.float64) @ self.mixing_.T + self.mean_
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path)
+
+    @property
+    def n_iter_(self) -> int:
+        """Sweeps or iterations of the diagonaliser."""
+        return self.diagnostics_.n_iter
 
     @property
     def _n_features_out(self) -> int:

@@ -7,9 +7,10 @@ import numpy as np
 from polyad.decompose import Diagonaliser
 from polyad.engine.blocks import FloatArray
 from polyad.inference.concentration import estimate_concentration
-from polyad.models.diagnostics import StopWatch, diagnose
+from polyad.models.diagnostics import diagnose
 from polyad.models.dirichlet import planned_bytes, polish_topics
 from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.stopwatch import StopWatch
 from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
 from polyad.moments import RawMoments, raw_moments
 
@@ -43,7 +44,7 @@ class LDA(TopicModel):
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose
-        Not used by the fit itself; messages go to the logger "polyad".
+        With 1 or more, a summary of the fit goes to standard error; the logger "polyad" always gets it.
 
     Attributes
     ----------
@@ -99,6 +100,7 @@ class LDA(TopicModel):
         K, n_passes = self.n_components, number_of_passes(self.polish)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
+        memory = planned_bytes(corpus, K)
         c0 = self._moment_concentration(given)
         with watch("moments"):
             raw = raw_moments(corpus.blocks, corpus.run, corpus.summary.lengths, self.weights)
@@ -109,9 +111,7 @@ class LDA(TopicModel):
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)
-        self.diagnostics_ = diagnose(
-            corpus, start, polished.objective, watch, planned_bytes(corpus, K, n_passes), concentration=c0
-        )
+        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, concentration=c0)
 
     def _moment_concentration(self, given: FloatArray | None) -> float:
         """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""

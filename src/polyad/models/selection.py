@@ -1,7 +1,6 @@
 """How many topics? Held-out likelihood, coherence and stability over a range, from shared moments."""
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +132,7 @@ def select_n_components(
     counts = _all_rows(X)
     candidates = _candidates(values, n_min, n_max, n_values, counts)
     train, test = _split(counts, random_state)
-    with single_threaded_blas(), warnings.catch_warnings():
+    with single_threaded_blas():
         halves = [_Half(half, max(candidates), n_jobs, random_state) for half in (train[::2], train[1::2])]
         whole = _Half(train, max(candidates), n_jobs, random_state)
         spectrum, singled_out = _spectrum_rule(halves[0], halves[1])

@@ -10,8 +10,9 @@ from polyad.decompose import Diagonaliser, mixture_weights
 from polyad.engine import count_blocks, runner_for
 from polyad.engine.blocks import FloatArray
 from polyad.inference.mixture import mixture_log_likelihood, polish_mixture, topic_posterior
-from polyad.models.diagnostics import StopWatch, diagnose
+from polyad.models.diagnostics import diagnose
 from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.stopwatch import StopWatch
 from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
 from polyad.moments import raw_moments
 

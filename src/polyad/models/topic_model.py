@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -12,12 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polyad.engine import count_blocks, runner_for, single_threaded_blas
-from polyad.engine.blocks import FloatArray
+from polyad.engine.blocks import FloatArray, matrix_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.metrics.words import lift, relevance, top_documents, top_words
-from polyad.models.diagnostics import Diagnostics, StopWatch
+from polyad.models.diagnostics import Diagnostics
 from polyad.models.moment_start import Corpus
+from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
 PASSES = {"off": 0, "fast": 4, "full": 200}
@@ -57,6 +59,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 corpus = self._read(X)
             self._fit_corpus(corpus, watch)
         logger.info("%s: %r", type(self).__name__, self.diagnostics_)
+        if self.verbose:
+            sys.stderr.write(f"{type(self).__name__}: {self.diagnostics_!r}\n")
         return self
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
@@ -87,16 +91,20 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _remember_features(self, X: Any, n_features: int, *, reset: bool) -> None:
         """Set or compare the number and names of the features, as scikit-learn does."""
+        words = getattr(X, "vocabulary", None)
+        words = words if isinstance(words, tuple) else None
         if reset:
             # A corpus brings its words; those of an earlier fit are forgotten.
-            words = getattr(X, "vocabulary", None)
-            self.vocabulary_ = words if isinstance(words, tuple) else None
-            self.text_options_ = None
-        X = getattr(X, "counts", X)
+            self.vocabulary_, self.text_options_ = words, None
+        elif words is not None and self.vocabulary_ is not None:
+            refuse_other_words(words, self.vocabulary_)
+        X = matrix_of(X)
         if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
         elif reset:
             self.n_features_in_ = n_features
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
         elif n_features != self.n_features_in_:
             raise ValueError(
                 f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
@@ -190,7 +198,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 for topic, row in enumerate(ranked)
                 for rank, w in enumerate(row)
             ],
-            columns=["topic", "rank", "word", "probability", by],
+            columns=["topic", "rank", "word", "probability", "score"],
         )
 
     def _word_scores(self, by: str, weight: float) -> FloatArray:
@@ -224,7 +232,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vocabulary
             The words of the columns; None takes those of the corpus that the model was fitted with.
         """
-        from polyad.io import save  # the file knows the models, and not the other way round
+        from polyad.io import save  # here, because the file knows the models: the one arrow that points up
 
         save(self, path, vocabulary=vocabulary)
 
@@ -238,6 +246,18 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def refuse_other_words(found: Sequence[str], fitted: Sequence[str]) -> None:
+    """Refuse documents counted over other words, or in another order, than the model was fitted with."""
+    if tuple(found) == tuple(fitted):
+        return
+    place = next((m for m, (a, b) in enumerate(zip(found, fitted)) if a != b), min(len(found), len(fitted)))
+    there, here = (repr(words[place]) if place < len(words) else "nothing" for words in (found, fitted))
+    raise ValueError(
+        f"The documents were counted over other words than the model was fitted with: column {place} is {there}, and "
+        f"{here} in the model. Count them against the model's own vocabulary."
+    )
 
 
 def checked_n_components(n_components: Any) -> int:

@@ -55,6 +55,8 @@ def bootstrap(
     random_state, n_jobs
         Seed of the draws, and threads; the result does not depend on the threads.
     """
+    if not hasattr(model, "doc_topic_prior_") or hasattr(model, "weights_"):
+        raise ValueError(f"A {type(model).__name__} has no topic shares to draw from: give an LDA or a DiscreteICA.")
     counts = model._checked_input(X)
     n_groups = min(n_groups, counts.shape[0])
     if n_groups < 2:
@@ -65,9 +67,9 @@ def bootstrap(
     K = model.components_.shape[0]
     errors, stability = np.empty_like(model.components_), np.empty(K)
     for k in range(K):
-        replicates = _normalised(draws @ groups[:, :, k])
+        replicates = _normalised(draws @ groups[:, :, k], K)
         errors[k] = replicates.std(axis=0, ddof=1)
-        centre = _normalised(groups[:, :, k].sum(axis=0, dtype=np.float64)[None])
+        centre = _normalised(groups[:, :, k].sum(axis=0, dtype=np.float64)[None], K)
         stability[k] = 1 - np.abs(replicates - centre).sum(axis=1).mean() / 2
     return Uncertainty(errors, stability, n_groups, n_replicates)
 
@@ -92,6 +94,7 @@ def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> N
     return tokens[:, :K]
 
 
-def _normalised(counts: NDArray[Any]) -> FloatArray:
-    smoothed = counts + SMOOTHING / counts.shape[0]
+def _normalised(counts: NDArray[Any], n_components: int) -> FloatArray:
+    """Topics from rows of counts, smoothed as polishing does on average."""
+    smoothed = counts + SMOOTHING / n_components
     return smoothed / smoothed.sum(axis=1, keepdims=True)

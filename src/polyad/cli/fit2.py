@@ -1,0 +1,224 @@
+"""`polyad fit2`: topics that two aligned corpora share, and the model as a file."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyad.cli.errors import CallError
+from polyad.cli.files import check_writable
+from polyad.cli.fit import saved_facts
+from polyad.cli.options import Reading, Running, Shown, Words
+from polyad.cli.output import Output
+from polyad.cli.pairs import Side, SideOutput, Sides, check_lengths, check_pairs, find_sides
+from polyad.cli.reading import ReadCorpus, read_new_corpus
+from polyad.cli.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
+
+if TYPE_CHECKING:
+    from polyad.models import DiscreteCCA
+
+__all__ = ["fit2"]
+
+_PANEL, _WORDS = "Model", "Words"
+_STOP_WORDS = "LANGUAGE, FILE or none, of the {} text alone."
+
+
+@dataclass(frozen=True)
+class SideWords:
+    """How to make words of the text of one side. None is what holds for both."""
+
+    left_stop_words: Annotated[
+        str | None, typer.Option(metavar="WHICH", help=_STOP_WORDS.format("left"), rich_help_panel=_WORDS)
+    ] = None
+    right_stop_words: Annotated[
+        str | None, typer.Option(metavar="WHICH", help=_STOP_WORDS.format("right"), rich_help_panel=_WORDS)
+    ] = None
+    left_tokenizer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="words, chinese or japanese.", rich_help_panel=_WORDS)
+    ] = None
+    right_tokenizer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="words, chinese or japanese.", rich_help_panel=_WORDS)
+    ] = None
+
+    def of(self, side: str, words: Words) -> Words:
+        """Return how to make words of one side."""
+        stop_words, tokenizer = getattr(self, f"{side}_stop_words"), getattr(self, f"{side}_tokenizer")
+        return replace(words, stop_words=stop_words or words.stop_words, tokenizer=tokenizer or words.tokenizer)
+
+
+def fit2(
+    left: Annotated[
+        str, typer.Argument(metavar="LEFT", help="A corpus, as for fit; or a table with both texts in two columns.")
+    ],
+    right: Annotated[
+        str | None, typer.Argument(metavar="RIGHT", help="The other corpus: as many documents, in the same order.")
+    ] = None,
+    topics: Annotated[
+        int, typer.Option("-k", "--topics", metavar="N", help="Number of topics.", min=1, rich_help_panel=_PANEL)
+    ] = 20,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
+    ] = None,
+    polish: Annotated[
+        str,
+        typer.Option(metavar="N", help="Passes of likelihood: off, fast, full or a number.", rich_help_panel=_PANEL),
+    ] = "fast",
+    private: Annotated[
+        int,
+        typer.Option(metavar="N", help="Topics that each side has for itself.", min=0, rich_help_panel=_PANEL),
+    ] = 0,
+    method: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="jdtm, exact, sh-rt, just, first_order, spectral.", rich_help_panel=_PANEL),
+    ] = "jdtm",
+    n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 8,
+    *,
+    sides: Sides,
+    reading: Reading,
+    words: Words,
+    side_words: SideWords,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Learn the topics that two aligned corpora share, such as texts and their translations.
+
+    The corpora are two files whose rows belong together, or two columns of one file. Each topic has words on both
+    sides. Ids are compared where both sides have them.
+
+    For example:
+    polyad fit2 english.txt french.txt -k 20 -o both.polyad
+    polyad fit2 acts.jsonl --left-column en --right-column fr
+    polyad fit2 en.csv de.csv --left-stop-words english --right-stop-words none
+    polyad transform both.polyad new-english.txt -o topics.csv
+    """
+    output = Output(shown)
+    estimator = _make_model(topics, polish, private, method, running)
+    check_writable(out)
+    found_sides = find_sides(left, right, reading, sides, both=True)
+    read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
+    corpora = [side.corpus for side in read]
+    check_lengths(found_sides, *corpora, ignore_ids=sides.ignore_ids)
+    check_pairs(found_sides, *corpora, ignore_ids=sides.ignore_ids)
+    if not shown.json:
+        output.facts(_corpus_facts(found_sides, read, shown))
+    seconds, notes = _fitted(estimator, read, output)
+    if out is not None:
+        _save(estimator, out, read)
+    found = paired_topics(estimator, n_words)
+    if shown.json:
+        output.result({**_values(estimator, found_sides, read, found, seconds, out), "notes": notes})
+        return
+    if not shown.quiet:
+        show_paired_topics(output, found)
+    output.facts([*_time_facts(read, seconds), *saved_facts(out)])
+
+
+def _make_model(topics: int, polish: str, private: int, method: str, running: Running) -> DiscreteCCA:
+    from polyad.decompose.similarity_registry import SIMILARITY_DIAGONALISERS
+    from polyad.models import DiscreteCCA
+
+    if method not in SIMILARITY_DIAGONALISERS:
+        raise CallError(f"--method is {method!r}; give one of {', '.join(SIMILARITY_DIAGONALISERS)}.")
+    if not polish.isdecimal() and polish not in ("off", "fast", "full"):
+        raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
+    if private and (polish == "off" or (polish.isdecimal() and int(polish) == 0)):
+        raise CallError("--private needs passes of likelihood; leave out --polish, or give fast, full or a number.")
+    return DiscreteCCA(
+        topics,
+        polish=int(polish) if polish.isdecimal() else polish,
+        n_private=private,
+        method=method,
+        random_state=running.seed,
+        n_jobs=running.jobs,
+    )
+
+
+def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> ReadCorpus:
+    from polyad.corpus import CorpusError
+
+    try:
+        return read_new_corpus(side.path, side.reading, words, running.jobs, SideOutput(shown, side.name))
+    except CorpusError:
+        raise  # it names the file
+    except ValueError as error:
+        raise ValueError(f"{side}: {error}") from error
+
+
+def _fitted(estimator: DiscreteCCA, read: list[ReadCorpus], output: Output) -> tuple[float, list[str]]:
+    """Fit the model, show that it runs, tell its warnings, and return the seconds and the warnings."""
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught, output.progress(f"Learning {estimator.n_components} topics"):
+        warnings.simplefilter("always", UserWarning)
+        estimator.fit(read[0].corpus, read[1].corpus)
+    seconds = time.perf_counter() - started
+    notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
+    for note in notes:
+        output.note(f"Note: {note}")
+    return seconds, notes
+
+
+def _save(estimator: DiscreteCCA, out: str, read: list[ReadCorpus]) -> None:
+    from polyad.io import save
+
+    vocabularies = [None if side.corpus.numbered else side.corpus.vocabulary for side in read]
+    save(
+        estimator,
+        out,
+        vocabulary=(vocabularies[0], vocabularies[1]),
+        text_options=(read[0].options, read[1].options),
+    )
+
+
+def _corpus_facts(sides: list[Side], read: list[ReadCorpus], shown: Shown) -> list[tuple[str, str]]:
+    facts = []
+    for side, found in zip(sides, read):
+        renamed = SideOutput(shown, side.name).renamed
+        (_, documents), *others = corpus_facts(found.corpus, found.language)
+        number, *notes = documents.split(" ", 1)
+        facts.append((side.name.capitalize(), " ".join([f"{side}: {number} documents", *notes])))
+        facts += [(f"{side.name.capitalize()} {name.lower()}", renamed(text)) for name, text in others]
+    return facts
+
+
+def _seconds(read: list[ReadCorpus]) -> tuple[float, float]:
+    reports = [side.corpus.report for side in read]
+    return sum(report.seconds_reading for report in reports), sum(report.seconds_splitting for report in reports)
+
+
+def _time_facts(read: list[ReadCorpus], seconds: float) -> list[tuple[str, str]]:
+    reading, splitting = _seconds(read)
+    pairs = len(read[0].corpus)
+    facts = [("Reading", rate(reading, 2 * pairs))]
+    if splitting:
+        facts.append(("Splitting", rate(splitting, 2 * pairs)))
+    return [*facts, ("Fitting", rate(seconds, pairs).replace("documents", "pairs"))]
+
+
+def _values(
+    estimator: DiscreteCCA,
+    sides: list[Side],
+    read: list[ReadCorpus],
+    topics: list[dict[str, Any]],
+    seconds: float,
+    out: str | None,
+) -> dict[str, Any]:
+    reading, splitting = _seconds(read)
+    return {
+        "model": out,
+        "class": type(estimator).__name__,
+        "n_components": len(topics),
+        "pairs": len(read[0].corpus),
+        **{side.name: corpus_values(found.corpus, found.language) for side, found in zip(sides, read)},
+        "topics": topics,
+        "seconds": {
+            "reading": reading,
+            "splitting": splitting,
+            "fitting": seconds,
+            "steps": estimator.diagnostics_.seconds,
+        },
+    }

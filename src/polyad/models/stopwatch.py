@@ -1,0 +1,30 @@
+"""Seconds of the steps of a fit."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class StopWatch:
+    """Seconds of named steps, in their order.
+
+    Examples
+    --------
+    >>> watch = StopWatch()
+    >>> with watch("moments"):
+    ...     pass
+    >>> list(watch.seconds)
+    ['moments']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        """Add the time of the body to a step's seconds."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - start
