@@ -4,7 +4,14 @@ from scipy import sparse
 
 from polyad.datasets import make_lda, make_single_topic
 from polyad.engine import Serial, Threads, count_blocks
-from polyad.inference import cvb0_passes, minibatch_passes, polish, polish_mixture, variational_passes
+from polyad.inference import (
+    cvb0_passes,
+    gibbs_sweeps,
+    minibatch_passes,
+    polish,
+    polish_mixture,
+    variational_passes,
+)
 from polyad.inference import polish as polish_function
 from polyad.inference.concentration import estimate_concentration
 from polyad.metrics import l1_error
@@ -151,3 +158,26 @@ def test_concentration_of_known_topics(total):
     found, shares = estimate_concentration(raw, sample.components)
     assert np.isclose(found, total, rtol=0.15)
     assert np.allclose(shares, 1 / 6, atol=0.02)
+
+
+def test_sampled_topics_are_those_of_the_truth():
+    found = gibbs_sweeps(X, START, PRIOR, Serial(), n_sweeps=40, burn_in=20, smoothing=SMOOTHING)
+    assert l1_error(found.components, SAMPLE.components) < 0.06
+    assert np.isclose(found.topic_tokens.sum(), X.sum(), rtol=1e-6), "every token has one topic in every sweep"
+    threads = gibbs_sweeps(X, START, PRIOR, Threads(3), n_sweeps=40, burn_in=20, smoothing=SMOOTHING)
+    assert threads.components.tobytes() == found.components.tobytes()
+    other = gibbs_sweeps(X, START, PRIOR, Serial(), n_sweeps=40, burn_in=20, smoothing=SMOOTHING, random_state=1)
+    assert 0 < l1_error(other.components, found.components) < 0.03
+
+
+def test_sampling_helps_where_topics_are_many():
+    from polyad.inference import completion_bits
+
+    sample = make_lda(500, 1500, 30, length=60, prior=0.05, topic_prior=0.1, random_state=0)
+    train, test = sample.counts[:400], sample.counts[400:]
+    prior = np.full(30, 1 / 30)
+    start = 0.7 * sample.components + 0.3 / 1500
+    em = polish([train], start, prior, Serial(), n_passes=60)
+    sampled = gibbs_sweeps(train, em.components, prior, Serial(), n_sweeps=80, burn_in=20)
+    mean = (em.components + sampled.components) / 2
+    assert completion_bits(mean, prior, test) < completion_bits(em.components, prior, test) - 0.01

@@ -116,7 +116,7 @@ def test_a_callable_diagonaliser():
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("polish", ["off", "fast"])
+@pytest.mark.parametrize("polish", ["off", "fast", "full"])
 def test_threads_runs_and_containers_give_the_same_bytes(model, polish):
     X = SAMPLES[model].counts
     first = model(5, polish=polish, n_jobs=1).fit(X)
@@ -133,7 +133,10 @@ def test_the_order_of_documents_does_not_matter(model, polish):
     X = SAMPLES[model].counts
     shuffled = X[np.random.default_rng(0).permutation(X.shape[0])]
     first, second = model(5, polish=polish).fit(X), model(5, polish=polish).fit(shuffled)
-    assert np.abs(first.components_ - second.components_).max() < 1e-6
+    if polish == "full" and model is not SingleTopic:  # a sampler's streams belong to rows: another sample
+        assert l1_error(first.components_, second.components_) < 0.01
+    else:
+        assert np.abs(first.components_ - second.components_).max() < 1e-6
 
 
 @pytest.mark.parametrize("model", MODELS)

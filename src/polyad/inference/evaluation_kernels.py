@@ -53,13 +53,13 @@ def _hash(value):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _start_stream(stream, seed, row):  # type: ignore[no-untyped-def]
+def start_stream(stream, seed, row):  # type: ignore[no-untyped-def]
     """Set a stream to the start that belongs to a row; hashed, because neighbours would be shifts of each other."""
     stream[0] = _hash(_hash(seed) + _hash(STEP * np.uint64(row + 1)))
 
 
 @njit(cache=True, nogil=True)
-def _uniform(stream):  # type: ignore[no-untyped-def]
+def next_uniform(stream):  # type: ignore[no-untyped-def]
     """Draw from [0, 1) and move the stream on."""
     stream[0] += STEP
     return (_hash(stream[0]) >> MANTISSA_SHIFT) * UNIT
@@ -74,7 +74,7 @@ def split_documents(first, last, offset, indptr, counts, seed, observed):  # typ
     """
     stream = np.empty(1, np.uint64)
     for d in range(first, last):
-        _start_stream(stream, seed, offset + d)
+        start_stream(stream, seed, offset + d)
         to_come = 0
         for cell in range(indptr[d], indptr[d + 1]):
             to_come += int(counts[cell])
@@ -82,7 +82,7 @@ def split_documents(first, last, offset, indptr, counts, seed, observed):  # typ
         for cell in range(indptr[d], indptr[d + 1]):
             taken = 0
             for _ in range(int(counts[cell])):
-                if wanted > 0 and _uniform(stream) * to_come < wanted:
+                if wanted > 0 and next_uniform(stream) * to_come < wanted:
                     wanted -= 1
                     taken += 1
                 to_come -= 1
@@ -135,7 +135,7 @@ def _draw_topic(row, tokens, prior, cumulative, stream):  # type: ignore[no-unty
     for k in range(prior.size):
         total += row[k] * (tokens[k] + prior[k])
         cumulative[k] = total
-    target = _uniform(stream) * total
+    target = next_uniform(stream) * total
     topic = 0
     while topic < prior.size - 1 and cumulative[topic] <= target:
         topic += 1
@@ -174,7 +174,7 @@ def sample_shares(  # type: ignore[no-untyped-def]
     tokens, cumulative, stream = np.empty(K), np.empty(K), np.empty(1, np.uint64)
     prior_total = prior.sum()
     for d in range(first, last):
-        _start_stream(stream, seed, d)
+        start_stream(stream, seed, d)
         start, n = indptr[d], indptr[d + 1] - indptr[d]
         length = _gather_tokens(start, n, words, counts, table, rows, cells)
         cell_of, topic_of = cells[:length], topics[:length]
@@ -191,7 +191,7 @@ def sample_shares(  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _shuffle(values, stream):  # type: ignore[no-untyped-def]
     for i in range(values.size - 1, 0, -1):
-        j = int(_uniform(stream) * (i + 1))
+        j = int(next_uniform(stream) * (i + 1))
         values[i], values[j] = values[j], values[i]
 
 
@@ -200,7 +200,7 @@ def _draw_ancestors(weights, ancestors, stream):  # type: ignore[no-untyped-def]
     """Draw which particles go on, each in proportion to its weight, at evenly spaced points with a random start."""
     n = weights.size
     spacing = weights.sum() / n
-    point = _uniform(stream) * spacing
+    point = next_uniform(stream) * spacing
     particle, reached = 0, weights[0]
     for r in range(n):
         while particle < n - 1 and reached <= point:
@@ -250,7 +250,7 @@ def left_to_right_documents(  # type: ignore[no-untyped-def]
     topics, new_topics = np.empty((n_particles, longest), np.int32), np.empty((n_particles, longest), np.int32)
     tokens, new_tokens = np.empty((n_particles, K)), np.empty((n_particles, K))
     for d in range(first, last):
-        _start_stream(stream, seed, offset + d)
+        start_stream(stream, seed, offset + d)
         start, n = indptr[d], indptr[d + 1] - indptr[d]
         cell_of = cells[: _gather_tokens(start, n, words, counts, table, rows, cells)]
         _shuffle(cell_of, stream)
@@ -337,7 +337,7 @@ def _chib(rows, cell_of, prior, n_iter, burn_in, stream):  # type: ignore[no-unt
 
     # The chain has n_iter states. The one at a random place is drawn by a backward sweep from the special assignment,
     # those after it by forward sweeps, and those before it by further backward sweeps.
-    n_before = int(_uniform(stream) * n_iter)
+    n_before = int(next_uniform(stream) * n_iter)
     _copy(special, middle)
     _copy(tokens, middle_tokens)
     _sweep(rows, cell_of, middle, middle_tokens, prior, cumulative, stream, True)
@@ -360,7 +360,7 @@ def chib_documents(  # type: ignore[no-untyped-def]
     rows = np.empty((longest_row(first, last, indptr), prior.size))
     cells, stream = np.empty(_most_tokens(first, last, indptr, counts), np.int32), np.empty(1, np.uint64)
     for d in range(first, last):
-        _start_stream(stream, seed, offset + d)
+        start_stream(stream, seed, offset + d)
         start, n = indptr[d], indptr[d + 1] - indptr[d]
         cell_of = cells[: _gather_tokens(start, n, words, counts, table, rows, cells)]
         out[d] = _chib(rows, cell_of, prior, n_iter, burn_in, stream)

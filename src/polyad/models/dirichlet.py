@@ -3,10 +3,18 @@
 import logging
 
 import numpy as np
+from scipy import sparse
 
 from polyad.engine.blocks import FloatArray
-from polyad.inference.polish import RARE, Polished, polish, polish_bytes
+from polyad.inference.polish import RARE, SMOOTHING, Polished, polish, polish_bytes
+from polyad.inference.sampler import gibbs_sweeps
 from polyad.models.moment_start import Corpus
+from polyad.models.topic_model import number_of_passes
+
+SWEEPS, BURN_IN = 150, 40  # of the sampler in the preset "full"
+SAMPLED_CONCENTRATION = 3.0  # a sampler's shares are not smoothed by expectation, and take a wider prior
+LEAST_SMOOTHING = 0.04  # tokens that the sampler adds to every word of a topic, at least
+MOST_SAMPLED_TOKENS = 1 << 30  # two bytes each
 
 logger = logging.getLogger("polyad")
 
@@ -34,10 +42,42 @@ def polish_topics(
     topics: FloatArray,
     prior: FloatArray | None,
     smoothing: FloatArray | None,
-    n_passes: int,
+    preset: str | int,
+    random_state: int,
 ) -> Polished:
     """Polish topics; with no pass at all, only find each topic's share of the tokens."""
-    K = topics.shape[0]
+    K, n_passes = topics.shape[0], number_of_passes(preset)
     alpha = np.full(K, 1 / K) if prior is None else prior
     polished = polish(corpus.parts, topics, alpha, corpus.run, n_passes=max(n_passes, 1), smoothing=smoothing)
-    return polished if n_passes else Polished(topics, polished.topic_tokens, ())
+    if n_passes == 0:
+        return Polished(topics, polished.topic_tokens, ())
+    if preset != "full" or corpus.n_tokens > MOST_SAMPLED_TOKENS:
+        return polished
+    return _with_sampled_topics(polished, corpus, prior, smoothing, random_state)
+
+
+def _with_sampled_topics(
+    polished: Polished,
+    corpus: Corpus,
+    prior: FloatArray | None,
+    smoothing: FloatArray | None,
+    random_state: int,
+) -> Polished:
+    """Average the topics of EM with those of Gibbs sweeps that start from them.
+
+    EM ends in one point and the sampler wanders around it; where there are many topics for the data, the mean of the
+    two predicts new documents better than either.
+    """
+    K = polished.components.shape[0]
+    sampled = gibbs_sweeps(
+        sparse.csr_array(sparse.vstack(corpus.parts, format="csr")) if len(corpus.parts) > 1 else corpus.parts[0],
+        polished.components,
+        np.full(K, SAMPLED_CONCENTRATION / K) if prior is None else prior,
+        corpus.run,
+        n_sweeps=SWEEPS,
+        burn_in=BURN_IN,
+        smoothing=np.full(K, max(SMOOTHING / K, LEAST_SMOOTHING)) if smoothing is None else smoothing,
+        random_state=random_state,
+    )
+    mean = (polished.components + sampled.components) / 2
+    return Polished(mean, (polished.topic_tokens + sampled.topic_tokens) / 2, polished.objective)

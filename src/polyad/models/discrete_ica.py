@@ -35,7 +35,8 @@ class DiscreteICA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4), "full" (200), or a number.
+        Likelihood passes after the moments: "off", "fast" (4), "full" (120, averaged with
+        150 sweeps of a Gibbs sampler that starts from them), or a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
 
@@ -93,7 +94,7 @@ class DiscreteICA(TopicModel):
             start = start_from_moments(moments, corpus, K, self.method, self.random_state)
             topics = start.with_background(corpus, UNIGRAM_SHARE if n_passes else FLOOR_SHARE)
         with watch("polish"):
-            polished = polish_topics(corpus, topics, given, smoothing, n_passes)
+            polished = polish_topics(corpus, topics, given, smoothing, self.polish, self.random_state)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_shapes(corpus, start)

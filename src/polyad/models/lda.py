@@ -38,7 +38,8 @@ class LDA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4), "full" (200), or a number.
+        Likelihood passes after the moments: "off", "fast" (4), "full" (120, averaged with
+        150 sweeps of a Gibbs sampler that starts from them), or a number of passes.
     random_state
         Seed of the first vectors of whitening and diagonaliser, and of the split of tokens in :meth:`score`.
     n_jobs
@@ -107,7 +108,9 @@ class LDA(TopicModel):
             start = start_from_moments(raw.at(c0), corpus, K, self.method, self.random_state)
             topics = start.with_background(corpus, UNIGRAM_SHARE if n_passes else FLOOR_SHARE)
         with watch("polish"):
-            polished = polish_topics(corpus, topics, self._polish_prior(given), smoothing, n_passes)
+            polished = polish_topics(
+                corpus, topics, self._polish_prior(given), smoothing, self.polish, self.random_state
+            )
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)
