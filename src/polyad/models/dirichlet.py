@@ -11,7 +11,7 @@ from polyad.inference.sampler import gibbs_sweeps
 from polyad.models.moment_start import Corpus
 from polyad.models.topic_model import number_of_passes
 
-SWEEPS, BURN_IN = 150, 40  # of the sampler in the preset "full"
+SWEEPS, BURN_IN = 200, 50  # of the sampler in the preset "full"
 SAMPLED_CONCENTRATION = 3.0  # a sampler's shares are not smoothed by expectation, and take a wider prior
 LEAST_SMOOTHING = 0.04  # tokens that the sampler adds to every word of a topic, at least
 MOST_SAMPLED_TOKENS = 1 << 30  # two bytes each
@@ -32,7 +32,8 @@ def planned_bytes(corpus: Corpus, n_components: int) -> int:
     whitening = 8 * M * (3 * K + 28) + partial_sums * 8 * M * K
     tensors = 8 * (6 + partial_sums) * K**3
     polishing = polish_bytes(N, M, corpus.summary.n_cells, n_rare, K)
-    planned = max(whitening + tensors, polishing + 8 * M * K) + 8 * 4 * N
+    canonical_copy = (8 + 4) * corpus.summary.n_cells  # where X is not float64 counts with 32-bit indices already
+    planned = max(whitening + tensors, polishing + 8 * M * K) + canonical_copy + 8 * 4 * N
     logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
     return planned
 
