@@ -63,11 +63,16 @@ def largest_eigenpairs(
         image = operator @ block
         scale = max(scale, float(np.abs(image).max(initial=0.0)))
         seen = basis[:, :filled]
+        # In exact arithmetic an image has parts in its own block and the one before it alone: take these out first,
+        # and what rounding has left along the whole basis after that.
+        recent = slice(max(first - BLOCK, 0), filled)
+        local = basis[:, recent].T @ image
+        image -= basis[:, recent] @ local
         coefficients = seen.T @ image
+        image -= seen @ coefficients
+        coefficients[recent] += local
         projected[:filled, first:filled] = coefficients
         projected[first:filled, :filled] = coefficients.T
-        image -= seen @ coefficients
-        image -= seen @ (seen.T @ image)  # once more: rounding leaves parts of the basis behind
         block, coupling = _orthonormal_part(image, scale)
         exhausted = block.shape[1] == 0 or filled + block.shape[1] > dimension
         if not exhausted and (filled < 2 * n_pairs or filled % (4 * BLOCK)):  # a test costs more than a step
