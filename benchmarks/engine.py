@@ -2,6 +2,7 @@
 
 python benchmarks/engine.py                    # the whole table
 python benchmarks/engine.py --corpus ap --k 50 # one part of it
+python benchmarks/engine.py --scaling          # seconds against the number of non-zeros
 """
 
 import argparse
@@ -57,6 +58,20 @@ def one(name, K, method):
     print(json.dumps({"seconds": steps.seconds, "megabytes": steps.megabytes, "cells": int(X.nnz)}))
 
 
+def scaling(K=50):
+    """Time the moment stage on a quarter, a half and all of a sample: seconds for each non-zero should not rise."""
+    X = corpora.load("gp50k")
+    moment_stage(X[:300], 3, Steps())
+    for n_documents in (12_500, 25_000, 50_000):
+        part, steps = X[:n_documents], Steps()
+        moment_stage(part, K, steps)
+        seconds, memory = sum(steps.seconds.values()), max(steps.megabytes.values())
+        print(
+            f"{n_documents:6,} documents, {part.nnz:10,} non-zeros, K = {K}: {seconds:5.2f} s, "
+            f"{seconds / part.nnz * 1e6:.3f} microseconds a non-zero, {memory:.0f} MB"
+        )
+
+
 def row(name, K, method, results):
     seconds = {step: median(r["seconds"][step] for r in results) for step in results[0]["seconds"]}
     memory = max(max(r["megabytes"].values()) for r in results)
@@ -69,11 +84,14 @@ def main():
     parser.add_argument("--corpus", nargs="+", default=["ap", "gp50k"])
     parser.add_argument("--k", nargs="+", type=int, default=[10, 50, 100])
     parser.add_argument("--repeat", type=int, default=3, help="median of so many runs (peers over a minute: one)")
+    parser.add_argument("--scaling", action="store_true", help="only seconds against the number of non-zeros")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         name, K, method = options.one
         return one(name, int(K), method)
+    if options.scaling:
+        return scaling()
     print(f"{'corpus':8} {'K':>4} {'method':13} {'seconds':>8} {'peak MB':>8}   seconds of the steps")
     for name in options.corpus:
         if corpora.folder(name) and not corpora.available(corpora.folder(name)):
