@@ -41,7 +41,7 @@ def test_lda_from_population_moments(method, M):
     components = simplex_rows(found.components)
     order = match_rows(components, topics)
     assert np.abs(components[order] - topics).max() < 1e-8
-    assert np.allclose(dirichlet_prior(found.values, prior.sum())[order], prior, atol=1e-7)
+    assert np.allclose(dirichlet_prior(found.values, prior.sum())[order], prior, atol=1e-8)
 
 
 @pytest.mark.parametrize("method", DIAGONALISERS)
@@ -65,7 +65,7 @@ def test_gamma_poisson_from_population_moments(method):
     order = match_rows(components, topics)
     assert np.abs(components[order] - topics).max() < 1e-8
     found_shapes, found_rate = gamma_prior(found.values, shapes.sum() / rate)
-    assert np.allclose(found_shapes[order], shapes, atol=1e-7)
+    assert np.allclose(found_shapes[order], shapes, atol=1e-8)
     assert np.isclose(found_rate, rate)
 
 
