@@ -1,10 +1,15 @@
+import sys
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 
+from polyad import LDA
 from polyad.datasets import make_lda, make_single_topic
 from polyad.engine import Serial, Threads, count_blocks
 from polyad.inference import (
+    completion_bits,
     cvb0_passes,
     gibbs_sweeps,
     minibatch_passes,
@@ -14,7 +19,9 @@ from polyad.inference import (
 )
 from polyad.inference import polish as polish_function
 from polyad.inference.concentration import estimate_concentration
+from polyad.inference.polish import INNER, settle_rare_words
 from polyad.metrics import l1_error
+from polyad.models.moment_start import NoiseWarning
 from polyad.moments import raw_moments
 
 SAMPLE = make_lda(1500, 300, 5, length=80, prior=0.2, random_state=4)
@@ -33,12 +40,12 @@ def plain_em(n_passes, run=None, parts=None):
 
 
 def slow_em(n_passes):
-    """The same passes in NumPy: ten inner iterations first, then three, shares kept."""
+    """The same passes in NumPy, shares kept."""
     counts, topics = X.toarray(), START.copy()
     tokens, objective = None, []
-    for number in range(n_passes):
+    for _ in range(n_passes):
         shares = PRIOR * (1 + counts.sum(axis=1, keepdims=True) / PRIOR.sum()) if tokens is None else PRIOR + tokens
-        for inner in range(3 if number else 10):
+        for inner in range(INNER):
             if inner:
                 shares = PRIOR + tokens
             mixture = shares @ topics
@@ -97,8 +104,6 @@ def test_parts_threads_and_order(leave_out):
 
 def test_leaving_own_tokens_out_helps_rare_words():
     """Many rare words, few documents: plain EM explains each rare word by itself, and does worse on new documents."""
-    from polyad.inference import completion_bits
-
     sample = make_lda(600, 3000, 10, length=60, prior=0.1, topic_prior=0.3, random_state=0)
     train, test = sample.counts[:400], sample.counts[400:]
     start = 0.7 * sample.components + 0.3 / 3000
@@ -108,6 +113,38 @@ def test_leaving_own_tokens_out_helps_rare_words():
         found = polish_function([train], start, prior, Serial(), n_passes=20, leave_out=leave_out)
         bits[leave_out] = completion_bits(found.components, prior, test)
     assert bits[True] < bits[False] - 0.01
+
+
+def test_rows_of_rare_words_stay_near_the_first_pass():
+    K, width = 3, 16
+    early, late = np.zeros((2, 4, width), np.float32)
+    rng = np.random.default_rng(0)
+    early[:, :K], late[:, :K] = rng.dirichlet(np.ones(4), (2, K)).transpose(0, 2, 1)
+    totals = np.array([0.0, 3.0, 297.0, 3e6], np.float32)
+    expected = late.copy()
+    for word, share in enumerate([1 / 2, 1 / 4, 1 / 200, 0]):
+        expected[word] = (1 - share) * late[word] + share * early[word]
+    expected[:, :K] /= expected[:, :K].sum(axis=0)
+    assert np.allclose(settle_rare_words(early, late, totals, K), expected, atol=1e-6)
+
+
+def many_topics():
+    """Few tokens for each word and topic, topics as the moments find them, and documents to predict."""
+    sample = make_lda(1250, 1500, 30, length=60, prior=0.05, topic_prior=0.1, random_state=0)
+    train, test = sample.counts[:1000], sample.counts[1000:]
+    with warnings.catch_warnings(action="ignore", category=NoiseWarning):
+        start = LDA(30, polish="off").fit(train).components_
+    return train, test, start, np.full(30, 1 / 30)
+
+
+def test_settled_words_predict_better_where_topics_are_many(monkeypatch):
+    train, test, start, prior = many_topics()
+    settled = polish([train], start, prior, Serial(), n_passes=12)
+    module = sys.modules["polyad.inference.polish"]
+    monkeypatch.setattr(module, "settle_rare_words", lambda early, late, totals, K: late)
+    as_they_are = polish([train], start, prior, Serial(), n_passes=12)
+    bits = [completion_bits(found.components, prior, test) for found in (settled, as_they_are)]
+    assert bits[0] < bits[1] - 0.01
 
 
 def test_progress_is_told():
@@ -171,12 +208,7 @@ def test_sampled_topics_are_those_of_the_truth():
 
 
 def test_sampling_helps_where_topics_are_many():
-    from polyad.inference import completion_bits
-
-    sample = make_lda(500, 1500, 30, length=60, prior=0.05, topic_prior=0.1, random_state=0)
-    train, test = sample.counts[:400], sample.counts[400:]
-    prior = np.full(30, 1 / 30)
-    start = 0.7 * sample.components + 0.3 / 1500
+    train, test, start, prior = many_topics()
     em = polish([train], start, prior, Serial(), n_passes=60)
     sampled = gibbs_sweeps(train, em.components, prior, Serial(), n_sweeps=80, burn_in=20)
     mean = (em.components + sampled.components) / 2

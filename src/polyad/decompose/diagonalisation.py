@@ -75,7 +75,7 @@ def checked_tensor(tensor: FloatArray, method: str) -> FloatArray:
     """Return a symmetric K x K x K tensor, or say that the method needs one."""
     stack = checked_stack(tensor)
     size = float(np.abs(stack).max(initial=0.0))
-    if stack.shape[0] != stack.shape[1] or not np.allclose(stack, stack.transpose(1, 2, 0), atol=1e-6 * size, rtol=0):
+    if stack.shape[0] != stack.shape[1] or np.abs(stack - stack.transpose(1, 2, 0)).max() > 1e-6 * size:
         raise ValueError(
             f'The method "{method}" needs a symmetric K x K x K tensor, and got a stack of the shape {stack.shape}: '
             'use "jacobi" for a stack of matrices.'

@@ -44,7 +44,7 @@ def largest_eigenpairs(
         How many.
     dimension
         Columns of the Krylov basis, to the next multiple of a block: M x dimension numbers are kept. Text spectra
-        decay slowly and need about 3 K + 20.
+        decay slowly and need about 2 K + 50.
     random_state
         Seed of the first block.
     tol
@@ -56,7 +56,7 @@ def largest_eigenpairs(
     basis = np.empty((M, dimension), order="F")
     projected = np.zeros((dimension, dimension))
     block = linalg.qr(start, mode="economic")[0]
-    filled, scale = 0, 0.0
+    filled, scale, next_test = 0, 0.0, 2 * n_pairs
     while True:
         first, filled = filled, filled + block.shape[1]
         basis[:, first:filled] = block
@@ -75,8 +75,9 @@ def largest_eigenpairs(
         projected[first:filled, :filled] = coefficients.T
         block, coupling = _orthonormal_part(image, scale)
         exhausted = block.shape[1] == 0 or filled + block.shape[1] > dimension
-        if not exhausted and (filled < 2 * n_pairs or filled % (4 * BLOCK)):  # a test costs more than a step
+        if not exhausted and filled < next_test:
             continue
+        next_test = filled + filled // 4  # a test costs more than a step
         values, vectors = linalg.eigh(projected[:filled, :filled])
         values, vectors = values[::-1], vectors[:, ::-1]
         wanted = min(n_pairs, filled)

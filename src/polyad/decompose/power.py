@@ -5,7 +5,7 @@ from scipy import linalg
 
 from polyad.decompose.diagonalisation import Diagonalisation, checked_tensor, summarise, warn_not_converged
 from polyad.decompose.jacobi import random_directions
-from polyad.decompose.spectral import spectral
+from polyad.decompose.spectral import eigenvectors_of_one
 from polyad.engine.blocks import FloatArray
 from polyad.moments.symmetric import outer_cube
 
@@ -29,7 +29,7 @@ def power(
     tensor
         K x K x K, symmetric.
     directions
-        F x K: see :func:`spectral`, which makes the start.
+        F x K: see :func:`polyad.decompose.spectral`, which makes the start.
     max_iter
         Iterations at most; 200 by default. A limit below 20 is taken as a wish, not as a failure to converge:
         on noisy moments a handful of iterations is as good as the limit.
@@ -40,7 +40,7 @@ def power(
     """
     stack = checked_tensor(tensor, "power")
     K = stack.shape[1]
-    rotation = spectral(stack, directions=directions, random_state=random_state).rotation
+    rotation = eigenvectors_of_one(stack, directions, random_state)
     limit = 200 if max_iter is None else max_iter
     flat, change, n_iter = stack.reshape(K * K, K), np.inf, 0
     while n_iter < limit and change > tol:

@@ -34,9 +34,14 @@ def spectral(
         Seed of the draw.
     """
     stack = checked_stack(tensor)
+    return summarise(stack, eigenvectors_of_one(stack, directions, random_state), 1, True)
+
+
+def eigenvectors_of_one(stack: FloatArray, directions: FloatArray | None, random_state: int) -> FloatArray:
+    """Eigenvectors of the stack's contraction with the first direction, or with a random one."""
     direction = random_directions(stack.shape[0], 1, random_state)[0] if directions is None else directions[0]
-    _, vectors = linalg.eigh(np.tensordot(direction, stack, axes=1))
-    return summarise(stack, vectors, 1, True)
+    vectors: FloatArray = linalg.eigh(np.tensordot(direction, stack, axes=1))[1]
+    return vectors
 
 
 def svtd(

@@ -124,13 +124,19 @@ def whiten(
             matmat=restricted,
             dtype=np.float64,
         )
-        pairs = largest_eigenpairs(operator, n_components, dimension=3 * n_components + 20, random_state=random_state)
+        dimension = krylov_columns(n_components)
+        pairs = largest_eigenpairs(operator, n_components, dimension=dimension, random_state=random_state)
         values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
     _refuse_low_rank(values, n_components, used.size, strict)
     kept = values[:n_components]
     whitener = np.zeros((n_components, M))
     whitener[:, used] = (_fix_signs(vectors) * scale[:, None] / np.sqrt(kept)).T
     return Whitening(whitener, values, float(max(-values[-1], 0.0)), float((residuals / kept).max()))
+
+
+def krylov_columns(n_components: int) -> int:
+    """Return the columns of the basis that K eigenvectors of text are found in; more of them change no topic."""
+    return 2 * n_components + 50
 
 
 def _fix_signs(vectors: FloatArray) -> FloatArray:

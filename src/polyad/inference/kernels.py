@@ -211,12 +211,12 @@ def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-u
 @njit(cache=True, nogil=True, fastmath=True)
 def expect_documents(  # type: ignore[no-untyped-def]
     first, last, indptr, words, counts, topics, prior, n_iter, warm, shares_of, tokens_of, inverse,
-    kept_at, kept, leave_out, one_token, floor, damping,
+    kept_at, kept, leave_out, one_token, floor,
 ):  # fmt: skip
     """E step of documents first to last.
 
     Writes the shares and expected tokens of each document, 1 / (rows shares) of each cell, and for words whose
-    responsibilities are kept (``kept_at`` >= 0) the damped mean of their responsibilities. With ``leave_out`` such a
+    responsibilities are kept (``kept_at`` >= 0) these responsibilities. With ``leave_out`` such a
     word's row is that of all other tokens: its own token is taken out of it.
     """
     K = topics.shape[1]
@@ -224,8 +224,6 @@ def expect_documents(  # type: ignore[no-untyped-def]
     rows = np.empty((longest, K), np.float32)
     shares, gathered = np.empty(K, np.float32), np.empty(K, np.float32)
     prior_total = prior.sum()
-    new = np.float32(damping) if leave_out else ONE
-    old = ONE - new
     for d in range(first, last):
         start, n = indptr[d], indptr[d + 1] - indptr[d]
         length = ZERO
@@ -245,9 +243,8 @@ def expect_documents(  # type: ignore[no-untyped-def]
         for i in range(n):
             own = kept_at[start + i]
             if own >= 0:
-                weight = new * inverse[start + i]
                 for k in range(K):
-                    kept[own, k] = old * kept[own, k] + weight * shares[k] * rows[i, k]
+                    kept[own, k] = inverse[start + i] * shares[k] * rows[i, k]
         for k in range(K):
             shares_of[d, k] = shares[k]
             tokens_of[d, k] = shares[k] * gathered[k]

@@ -16,9 +16,8 @@ from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, WordIndex, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import collect_words, expect_documents, padded
 
-FIRST_INNER, INNER = 10, 3  # iterations for each document in the first pass, and in later ones that start warm
-RARE = 50  # up to so many documents a word's own token is left out of its row: plain EM overfits these words
-DAMPING = 0.7  # weight of the new responsibilities of such a word against the old ones
+INNER = 5  # iterations for each document in a pass; later passes go on from the shares of the last one
+RARE = 100  # up to so many documents a word's own token is left out of its row: plain EM overfits these words
 OVER_RELAXATION = 0.7  # of the change in the counts of frequent words
 FEWEST = 0.2  # over-relaxed counts are at least this share of the counts themselves
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
@@ -62,7 +61,7 @@ def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_rare_cells: int
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
     index = n_cells * (4 + 4 + 4 + 4 + 4) + 8 * n_cells  # counts, two indices, inverse, kept places; the transposition
-    return index + 4 * K * (2 * n_documents + 6 * n_words + n_rare_cells)
+    return index + 4 * K * (2 * n_documents + 7 * n_words + n_rare_cells)
 
 
 def polish(
@@ -81,7 +80,8 @@ def polish(
 
     Plain EM explains every token of a rare word by the topic that this very token has put the word in, and overfits
     from the third pass on. Leaving the token out of its word's row, as a collapsed sampler does, cures that at the
-    price of keeping the responsibilities of rare words only.
+    price of keeping the responsibilities of rare words only. And the fewer tokens a word has, the more of its row in
+    the end is that of the first pass (:func:`settle_rare_words`).
 
     Parameters
     ----------
@@ -112,29 +112,31 @@ def polish(
     frequency = np.sum([index.document_frequency for index in indices], axis=0)
     states = [prepare_part(cells, index, frequency <= rare, K) for cells, index in zip(all_cells, indices)]
     n_tokens = sum(float(part.sum()) for part in parts)
-    is_frequent = (frequency > rare)[:, None]
+    is_frequent = (frequency > rare)[:, None].astype(np.float32)
     table, padded_prior = topic_table(components), padded_vector(prior)
     one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
-    counts, before = np.zeros_like(table), None
+    counts, before, early = np.zeros_like(table), None, table
     objective: list[float] = []
     for number in range(n_passes):
-        inner = INNER if number else FIRST_INNER
         loo = leave_out and number > 0
         likelihood = 0.0
         counts = np.zeros_like(table)
         for state in states:
-            value, fresh = expect_part(state, table, padded_prior, run, inner, number > 0, loo, one_token, floor)
+            value, fresh = expect_part(state, table, padded_prior, run, INNER, number > 0, loo, one_token, floor)
             likelihood += value
             counts += fresh
         objective.append(likelihood / max(n_tokens, 1.0))
         extrapolated = counts
         if before is not None and over_relaxation > 0:
-            beyond = np.maximum(counts + over_relaxation * (counts - before), FEWEST * counts)
-            extrapolated = np.where(is_frequent, beyond, counts)
+            extrapolated = _beyond(before, counts, over_relaxation * is_frequent)
         before = counts
         table, one_token, floor = normalised_topics(extrapolated, K, smoothing)
+        if number == 0:
+            early = table
         if progress is not None:
             progress(number + 1)
+    if leave_out:
+        table = settle_rare_words(early, table, counts.sum(axis=1), K)
     topics = table[:, :K].T.astype(np.float64)
     tokens = counts[:, :K].sum(axis=0, dtype=np.float64)
     return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
@@ -180,7 +182,7 @@ def expect_part(
         expect_documents(
             first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, warm,
             state.shares, state.tokens, state.inverse, state.kept_at, state.kept,
-            leave_out, one_token, floor, DAMPING,
+            leave_out, one_token, floor,
         )  # fmt: skip
         return _log_likelihood(state, first, last)
 
@@ -206,6 +208,26 @@ def _log_likelihood(state: _Documents, first: int, last: int) -> float:
     totals = state.shares[first:last].sum(axis=1, dtype=np.float64)
     logs = np.log(state.inverse[own])
     return -float(np.dot(counts.astype(np.float64), logs)) - float(lengths @ np.log(totals))
+
+
+def _beyond(before: Table, counts: Table, share: NDArray[np.float32]) -> Table:
+    """Let counts go on in the direction of their last change, by a share of it for each word."""
+    beyond = counts - before
+    beyond *= share
+    beyond += counts
+    return np.maximum(beyond, FEWEST * counts, out=beyond)
+
+
+def settle_rare_words(early: Table, late: Table, word_totals: NDArray[np.float32], K: int) -> Table:
+    """Take up to half of a word's row back to the first pass, the more the fewer tokens it has for each topic.
+
+    Every pass sharpens all rows. For a word with few tokens that is learning by heart, and how early to stop depends
+    on the word: one that occurs n times keeps 1/2 K / (K + n) of its early row.
+    """
+    share = (0.5 * K / (K + word_totals))[:, None]
+    settled = late + share * (early - late)
+    settled[:, :K] /= settled[:, :K].sum(axis=0)
+    return settled
 
 
 def normalised_topics(

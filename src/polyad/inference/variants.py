@@ -14,7 +14,7 @@ from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import collect_words, expect_cvb0, expect_variational, padded
-from polyad.inference.polish import FIRST_INNER, INNER, Polished, Table, expect_part, normalised_topics, prepare_part
+from polyad.inference.polish import INNER, Polished, Table, expect_part, normalised_topics, prepare_part
 
 Progress = Callable[[int], object] | None
 
@@ -56,14 +56,12 @@ def variational_passes(
     totals = np.empty_like(table)
     objective: list[float] = []
     for number in range(n_passes):
-        current, inner = table, INNER if number else FIRST_INNER
+        current = table
 
-        def expect(
-            documents: tuple[int, int], table: Table = current, inner: int = inner, warm: bool = number > 0
-        ) -> float:
+        def expect(documents: tuple[int, int], table: Table = current, warm: bool = number > 0) -> float:
             first, last = documents
             expect_variational(
-                first, last, cells.indptr, cells.words, cells.counts, table, alpha, K, inner, warm,
+                first, last, cells.indptr, cells.words, cells.counts, table, alpha, K, INNER, warm,
                 gamma, weights, inverse, shift,
             )  # fmt: skip
             return _evidence_bound(cells, gamma[first:last, :K], inverse, shift[first:last], prior, first, last)
@@ -206,8 +204,7 @@ def minibatch_passes(
     for number in range(n_passes):
         likelihood = 0.0
         for batch, state in zip(batches, states):
-            inner = INNER if number else FIRST_INNER
-            value, fresh = expect_part(state, table, alpha, run, inner, number > 0, False, worthless, worthless)
+            value, fresh = expect_part(state, table, alpha, run, INNER, number > 0, False, worthless, worthless)
             likelihood += value
             weight = (step + 1.0) ** -decay
             step += 1

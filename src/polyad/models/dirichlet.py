@@ -5,6 +5,7 @@ import logging
 import numpy as np
 from scipy import sparse
 
+from polyad.decompose.whitening import krylov_columns
 from polyad.engine.blocks import FloatArray
 from polyad.inference.polish import RARE, SMOOTHING, Polished, polish, polish_bytes
 from polyad.inference.sampler import gibbs_sweeps
@@ -29,7 +30,7 @@ def planned_bytes(corpus: Corpus, n_components: int) -> int:
     frequency = corpus.summary.document_frequency
     n_rare = int(frequency[frequency <= RARE].sum())
     partial_sums = 16  # of M x K numbers: in flight in a few threads, and one for each level of the sum
-    whitening = 8 * M * (3 * K + 28) + partial_sums * 8 * M * K
+    whitening = 8 * M * krylov_columns(K) + partial_sums * 8 * M * K
     tensors = 8 * (6 + partial_sums) * K**3
     polishing = polish_bytes(N, M, corpus.summary.n_cells, n_rare, K)
     canonical_copy = (8 + 4) * corpus.summary.n_cells  # where X is not float64 counts with 32-bit indices already

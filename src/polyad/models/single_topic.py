@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from polyad.decompose import Diagonaliser, mixture_weights
+from polyad.decompose.whitening import krylov_columns
 from polyad.engine import count_blocks, runner_for
 from polyad.engine.blocks import FloatArray
 from polyad.inference.mixture import mixture_log_likelihood, polish_mixture, topic_posterior
@@ -34,7 +35,7 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (4), "full" (160), or a number.
+        Likelihood passes after the moments: "off", "fast" (6), "full" (80), or a number.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
 
@@ -95,7 +96,7 @@ class SingleTopic(TopicModel):
         self.weights_ = weights[order]
         self.doc_topic_prior_ = self.weights_
         N, M = corpus.blocks.shape
-        memory = 8 * (M * (3 * K + 28) + 6 * M * K + 6 * K**3 + N)
+        memory = 8 * (M * krylov_columns(K) + 6 * M * K + 6 * K**3 + N)
         objective = polished.objective if n_passes else ()
         self.diagnostics_ = diagnose(corpus, start, objective, watch, memory, concentration=0.0)
 

@@ -11,7 +11,8 @@ from polyad.engine import runner_for, single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import padded
-from polyad.inference.polish import FIRST_INNER, SMOOTHING, expect_part, prepare_part
+from polyad.inference.polish import SMOOTHING, expect_part, prepare_part
+from polyad.models.topic_model import INFERENCE_ITERATIONS
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> N
         topic_table(model.components_),
         padded_vector(model.doc_topic_prior_),
         runner_for(n_jobs),
-        FIRST_INNER,
+        INFERENCE_ITERATIONS,
         False,
         False,
         nothing,

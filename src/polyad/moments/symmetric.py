@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -56,20 +57,42 @@ def outer_cube(vector: FloatArray) -> FloatArray:
 
 
 def symmetric_cube(left: FloatArray, weights: FloatArray | float = 1.0) -> FloatArray:
-    """Return the sum over rows n of weights[n] * left[n] (x) left[n] (x) left[n], as a K x K x K tensor.
+    """Return the sum over rows n of weights[n] * left[n] (x) left[n] (x) left[n], as a K x K x K tensor."""
+    return mirrored(_cube_corners(left, weights))
 
-    Only the part with i <= j, k is computed, a third of the products, all of them in BLAS.
-    """
+
+def _cube_corners(left: FloatArray, weights: FloatArray | float) -> FloatArray:
+    """Return the part of :func:`symmetric_cube` with i <= j, k: a third of the products, all of them in BLAS."""
     columns = np.ascontiguousarray(left.T)
     weighted = columns * weights
     K = columns.shape[0]
-    cube = np.empty((K, K, K))
+    corners = np.zeros((K, K, K))
     for i in range(K):
-        corner = (weighted[i:] * columns[i]) @ columns[i:].T
-        cube[i, i:, i:] = corner
-        cube[i:, i, i:] = corner
-        cube[i:, i:, i] = corner
-    return cube
+        corners[i, i:, i:] = (weighted[i:] * columns[i]) @ columns[i:].T
+    return corners
+
+
+def _pair_corners(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Sum left (x) left (x) right over the rows and over the three places of right, for i <= j, k."""
+    columns, others = np.ascontiguousarray(left.T), np.ascontiguousarray(right.T)
+    halves = others / 2
+    K = columns.shape[0]
+    corners = np.zeros((K, K, K))
+    for i in range(K):
+        mixed = columns[i] * others[i:]
+        mixed += halves[i] * columns[i:]
+        half = columns[i:] @ mixed.T
+        corners[i, i:, i:] = half + half.T
+    return corners
+
+
+def mirrored(corners: FloatArray) -> FloatArray:
+    """Fill a symmetric tensor from its part with i <= j, k, in place."""
+    for i in range(corners.shape[0]):
+        corner = corners[i, i:, i:]
+        corners[i:, i, i:] = corner
+        corners[i:, i:, i] = corner
+    return corners
 
 
 def square_times(left: FloatArray, right: FloatArray) -> FloatArray:
@@ -104,13 +127,13 @@ def factorial_third(
     def block_sums(block: Block) -> tuple[FloatArray, FloatArray]:
         projected = block.rows @ loadings - centre
         pairs = block.rows.T @ (pair_weights[block.slice, None] * projected)
-        return symmetric_cube(projected, cube_weights[block.slice]), pairs[used]
+        return _cube_corners(projected, cube_weights[block.slice]), pairs[used]
 
-    cube, pairs = run(block_sums, blocks)
+    corners, pairs = run(block_sums, blocks)
     loadings = loadings[used]
     corrections = pairs - (2 / 3) * diagonal[used, None] * loadings
-    own_tokens = run(lambda rows: square_times(loadings[rows], corrections[rows]), chunks(used.size))
-    return cube - symmetrise(own_tokens)
+    corners -= run(lambda rows: _pair_corners(loadings[rows], corrections[rows]), chunks(used.size))
+    return mirrored(corners)
 
 
 def factorial_third_rows(
@@ -144,8 +167,10 @@ def factorial_third_rows(
 
 
 def chunks(n_rows: int) -> Iterator[slice]:
-    """Cut a number of rows into slices whose products stay in the cache."""
-    return (slice(start, start + CHUNK_ROWS) for start in range(0, max(n_rows, 1), CHUNK_ROWS))
+    """Cut a number of rows into an even number of equal slices whose products stay in the cache."""
+    n_chunks = 2 * -(-max(n_rows, 1) // (2 * CHUNK_ROWS))
+    edges = [n_rows * chunk // n_chunks for chunk in range(n_chunks + 1)]
+    return (slice(first, last) for first, last in pairwise(edges))
 
 
 def symmetric_operator(size: int, product: Callable[[FloatArray], FloatArray]) -> LinearOperator:
