@@ -27,10 +27,23 @@ def _fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter):  # typ
     and ``inverse`` is 1 / (rows shares) for every cell, both for the same shares.
     """
     n, K = rows.shape
+    fours = n - n % 4
     for iteration in range(n_iter):
         for k in range(K):
             gathered[k] = ZERO
-        for i in range(n):
+        for i in range(0, fours, 4):  # one cell at a time waits for its sum; four share the loads and stores as well
+            a, b, c, d = TINY, TINY, TINY, TINY
+            for k in range(K):
+                a += shares[k] * rows[i, k]
+                b += shares[k] * rows[i + 1, k]
+                c += shares[k] * rows[i + 2, k]
+                d += shares[k] * rows[i + 3, k]
+            a, b, c, d = ONE / a, ONE / b, ONE / c, ONE / d
+            inverse[i], inverse[i + 1], inverse[i + 2], inverse[i + 3] = a, b, c, d
+            a, b, c, d = a * counts[i], b * counts[i + 1], c * counts[i + 2], d * counts[i + 3]
+            for k in range(K):
+                gathered[k] += a * rows[i, k] + b * rows[i + 1, k] + c * rows[i + 2, k] + d * rows[i + 3, k]
+        for i in range(fours, n):
             total = TINY
             for k in range(K):
                 total += shares[k] * rows[i, k]
