@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
 
+from polyad.cli.reading import default_min_df
+from polyad.corpus import TextOptions, count_words
 from polyad.models.cca_discrete import DiscreteCCA
 from polyad.models.cca_mixed import MixedCCA
 from polyad.models.cca_stability import matched_cosines
@@ -165,10 +167,11 @@ def canada(args: Any) -> None:
         rows = [json.loads(line) for line in lines]
     counts, words = [], []
     for field, language in (("en", "english"), ("fr", "french")):
-        stop = (DATA / "stopwords" / f"{language}.txt").read_text().split()
-        vectoriser = CountVectorizer(token_pattern=r"[^\W\d_]{3,}", min_df=5, max_df=0.25, stop_words=stop)
-        counts.append(vectoriser.fit_transform([row[field] for row in rows]).tocsr())
-        words.append(vectoriser.get_feature_names_out())
+        # The words that `polyad fit2` takes of a file of this size when no option is given.
+        options = TextOptions(stop_words=language, min_length=2, min_df=default_min_df(len(rows)))
+        corpus = count_words([row[field] for row in rows], options)
+        counts.append(sparse.csr_matrix(corpus.counts, dtype=np.float64))
+        words.append(corpus.vocabulary)
     bilingual("Acts of Canada", *counts, tuple(words), (20, 50, 100) if args.full else (20, 50), args)
 
 

@@ -67,6 +67,18 @@ def test_one_text_tells_the_other():
     assert np.allclose(np.linalg.norm(model.project(X2), axis=1), 1)
 
 
+def test_projections_are_taken_from_the_mean_of_the_documents():
+    X, Y, _, _ = two_languages(1000)
+    X2, Y2, _, _ = two_languages(400, seed=9)
+    model = DiscreteCCA(K).fit(X, Y)
+    for seen, new, projection, found in (
+        (X, X2, model.x_projection_, model.project(X2)),
+        (Y, Y2, model.y_projection_, model.project(None, Y2)),
+    ):
+        rows = (np.sqrt(new.toarray()) - np.sqrt(seen.toarray()).mean(axis=0)) @ projection.T
+        assert np.allclose(found, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
 def test_order_is_by_tokens_and_threads_do_not_matter():
     X, Y, _, _ = two_languages(2000)
     model = DiscreteCCA(K)
@@ -105,7 +117,9 @@ def test_empty_and_one_word_texts_get_the_prior():
     model = DiscreteCCA(K).fit(X.tocsr(), Y.tocsr())
     assert np.isfinite(model.transform(X.tocsr())).all()
     assert np.allclose(model.transform(np.zeros((1, 60))), 1 / K)
-    assert np.isfinite(model.project(X.tocsr())).all()
+    projected = model.project(X.tocsr())
+    assert np.isfinite(projected).all()
+    assert not projected[3].any(), "no words, no direction"
 
 
 def test_bad_requests_are_sentences():

@@ -146,6 +146,8 @@ _TEXT_ARRAYS = {
     "shares_": ArrayRule(("K",), "probabilities"),
     "x_projection_": ArrayRule(("K", "M1")),
     "y_projection_": ArrayRule(("K", "M2")),
+    "x_centre_": ArrayRule(("K",)),
+    "y_centre_": ArrayRule(("K",)),
 }
 _LINEAR_ARRAYS = {
     "factors_.x_loadings": ArrayRule(("M1", "K")),

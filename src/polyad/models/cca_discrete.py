@@ -19,7 +19,7 @@ from polyad.models.cca_factors import (
     refuse_other_columns,
 )
 from polyad.models.cca_fit import CrossOptions, fit_cross, paired_views
-from polyad.models.cca_texts import POLISH, TextOptions, fit_texts, unit_projections
+from polyad.models.cca_texts import POLISH, TextOptions, fit_texts, mean_projection, unit_projections
 from polyad.moments.cross_blocks import PairedBlocks
 
 
@@ -71,6 +71,8 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         What linear inference needs ("poisson"): a :class:`polyad.models.cca_factors.LinearFactors`.
     x_projection_, y_projection_
         K x M1 and K x M2, of :meth:`project`.
+    x_centre_, y_centre_
+        K, what :meth:`project` takes off: the mean of the documents fitted to ("poisson": nothing).
     x_vocabulary_, y_vocabulary_
         The words of the two corpora; None where the counts came without words.
     diagnostics_
@@ -178,9 +180,9 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
             raise ValueError("Give one view to project: X or Y.")
         run = runner_for(self.n_jobs)
         blocks = count_blocks(X if Y is None else Y)
-        whitener = self.x_projection_ if Y is None else self.y_projection_
+        whitener, centre = (self.x_projection_, self.x_centre_) if Y is None else (self.y_projection_, self.y_centre_)
         refuse_other_columns(blocks.shape[1], whitener.shape[1], "X" if Y is None else "Y")
-        return unit_projections(blocks, run, whitener)
+        return unit_projections(blocks, run, whitener, centre)
 
     def save(
         self, path: str | os.PathLike[str], *, vocabulary: tuple[Sequence[str], Sequence[str]] | None = None
@@ -229,6 +231,10 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         found = fit_texts(pairs, run, options)
         self.topics_ = found.topics
         self.x_projection_, self.y_projection_ = found.x_whitener, found.y_whitener
+        self.x_centre_, self.y_centre_ = (
+            mean_projection(blocks, run, whitener)
+            for blocks, whitener in zip(pairs.views, (found.x_whitener, found.y_whitener), strict=True)
+        )
         self.shares_ = found.shares
         self.diagnostics_ = found.diagnostics
         self._unfold()
@@ -239,6 +245,7 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
             self.x_loadings_ = nonnegative_columns(self.factors_.x_loadings)
             self.y_loadings_ = nonnegative_columns(self.factors_.y_loadings)
             self.x_projection_, self.y_projection_ = self.factors_.x_projection, self.factors_.y_projection
+            self.x_centre_ = self.y_centre_ = np.zeros(self.x_projection_.shape[0])
             self.correlations_ = self.factors_.correlations
         else:
             # Rows one after another, as in a loaded model: the same products then have the same bytes.

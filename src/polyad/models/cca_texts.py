@@ -175,13 +175,24 @@ def with_private_topics(topics: PairedTopics, summary: TextSummary, n_private: i
     )
 
 
-def unit_projections(blocks: Blocks, run: Runner, whitener: FloatArray) -> FloatArray:
-    """Return the rows of sqrt(X) @ whitener.T, scaled to unit length, N x K: their products are cosines."""
+def mean_projection(blocks: Blocks, run: Runner, whitener: FloatArray) -> FloatArray:
+    """Return the mean row of sqrt(X) @ whitener.T, K."""
+    columns = np.ascontiguousarray(whitener.T)
+    total: FloatArray = run(lambda block: (block.rows.sqrt() @ columns).sum(axis=0), blocks)
+    return total / blocks.shape[0]
+
+
+def unit_projections(blocks: Blocks, run: Runner, whitener: FloatArray, centre: FloatArray) -> FloatArray:
+    """Return the rows of sqrt(X) @ whitener.T less their centre, scaled to unit length, N x K.
+
+    What all documents have in common is no sign of which two belong together. A row without tokens stays zero.
+    """
     out = np.empty((blocks.shape[0], whitener.shape[0]))
     columns = np.ascontiguousarray(whitener.T)
 
     def project(block: Block) -> None:
-        projected = block.rows.sqrt() @ columns
+        projected = block.rows.sqrt() @ columns - centre
+        projected[np.diff(block.rows.indptr) == 0] = 0.0
         out[block.slice] = projected / np.maximum(np.linalg.norm(projected, axis=1, keepdims=True), 1e-300)
 
     run.each(project, blocks)
