@@ -193,7 +193,22 @@ def europarl(args: Any) -> None:
     bilingual("Europarl", load("en"), load("fr"), words, (20, 50) if args.full else (20,), args)
 
 
-MARKERS = {"B cells": "CD19", "monocytes": "CD11b", "CD4 T": "CD4", "CD8 T": "CD8", "NK": "CD56"}
+MARKERS = {  # of a cell type: its protein, and genes known for it
+    "B cells": ("CD19", ("MS4A1", "CD79A", "CD79B")),
+    "myeloid": ("CD11c", ("LYZ", "S100A8", "S100A9")),
+    "CD4 T": ("CD4", ("CD4", "IL7R", "CCR7")),
+    "CD8 T": ("CD8", ("CD8A", "CD8B")),
+    "NK": ("CD56", ("NKG7", "GNLY", "KLRD1")),
+}
+
+
+def upper_mode(values: np.ndarray) -> np.ndarray:
+    """Tell which values lie above the threshold that parts them best into two groups (Otsu)."""
+    ordered = np.sort(values)
+    n, sums = len(ordered), np.cumsum(ordered)
+    below = np.arange(1, n)
+    apart = below * (n - below) * (sums[:-1] / below - (sums[-1] - sums[:-1]) / (n - below)) ** 2
+    return np.asarray(values > ordered[apart.argmax()])
 
 
 def citeseq(args: Any) -> None:
@@ -201,11 +216,17 @@ def citeseq(args: Any) -> None:
     if not folder.exists():
         print(f"(no {folder}: skipped)")
         return
-    names = (folder / "proteins.txt").read_text().strip().split("\n")
+    names = [line.split(" ")[0] for line in (folder / "proteins.txt").read_text().strip().split("\n")]
+    genes = [line.split("_", 1)[1] for line in (folder / "genes.txt").read_text().strip().split("\n")]
     logs = np.log1p(np.load(folder / "adt.npy").astype(float))
     proteins = logs - logs.mean(axis=1, keepdims=True)
-    rna = sparse.load_npz(folder / "rna_counts.npz").tocsr()
-    rna = rna[:, np.flatnonzero(np.asarray((rna > 0).sum(axis=0)).ravel() >= 25)].astype(float)
+    every_gene = sparse.load_npz(folder / "rna_counts.npz").tocsr().astype(float)
+    rna = every_gene[:, np.flatnonzero(np.asarray((every_gene > 0).sum(axis=0)).ravel() >= 25)]
+    depth = np.asarray(every_gene.sum(axis=1))
+    known = {
+        cell: np.log1p(every_gene[:, [genes.index(gene) for gene in own]] * 1e4 / depth).sum(axis=1)
+        for cell, (_, own) in MARKERS.items()
+    }
     folds = np.random.default_rng(0).permutation(rna.shape[0]) % 5
     scores: dict[str, dict[str, list[float]]] = defaultdict(lambda: {cell: [] for cell in MARKERS})
     for fold in range(5):
@@ -218,9 +239,11 @@ def citeseq(args: Any) -> None:
             "mixed CCA, protein side only": [mixed.transform(proteins[rows]) for rows in (fit, test)],
             "SVD of log RNA": [svd.transform(logged.transform(rna[rows])) for rows in (fit, test)],
         }
-        for cell, marker in MARKERS.items():
-            level = proteins[:, [name.split(" ")[0] for name in names].index(marker)]
-            high = level > np.quantile(level, 0.85 if cell not in ("CD4 T",) else 0.6)
+        for cell, (marker, _) in MARKERS.items():
+            high = upper_mode(proteins[:, names.index(marker)])
+            scores["genes known for the cell type"][cell].append(
+                roc_auc_score(high[test], np.asarray(known[cell])[test])
+            )
             for name, (seen, unseen) in both.items():  # the factor is chosen on the cells it was fitted to
                 aucs = [roc_auc_score(high[fit], seen[:, k]) for k in range(10)]
                 best = int(np.argmax(np.abs(np.array(aucs) - 0.5)))

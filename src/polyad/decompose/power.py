@@ -3,9 +3,8 @@
 import numpy as np
 from scipy import linalg
 
+from polyad.decompose.contractions import eigenvectors_of_one, random_directions
 from polyad.decompose.diagonalisation import Diagonalisation, checked_tensor, summarise, warn_not_converged
-from polyad.decompose.jacobi import random_directions
-from polyad.decompose.spectral import eigenvectors_of_one
 from polyad.engine.blocks import FloatArray
 from polyad.moments.symmetric import outer_cube
 

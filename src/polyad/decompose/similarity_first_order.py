@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import linalg
 
+from polyad.decompose.contractions import random_directions
 from polyad.decompose.diagonalisation import checked_stack, warn_not_converged
-from polyad.decompose.jacobi import random_directions
 from polyad.decompose.similarity import SimilarityDiagonalisation, combined, summarise_similarity
 from polyad.decompose.similarity_spectral import eigenvector_basis
 from polyad.engine.blocks import FloatArray

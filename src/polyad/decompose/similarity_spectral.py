@@ -6,8 +6,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
+from polyad.decompose.contractions import random_directions
 from polyad.decompose.diagonalisation import checked_stack
-from polyad.decompose.jacobi import random_directions
 from polyad.decompose.similarity import SimilarityDiagonalisation, summarise_similarity
 from polyad.engine.blocks import FloatArray
 

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import linalg
 
+from polyad.decompose.contractions import eigenvectors_of_one, random_directions
 from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, summarise
-from polyad.decompose.jacobi import random_directions
 from polyad.engine.blocks import FloatArray
 
 N_TRIES = 16
@@ -35,13 +35,6 @@ def spectral(
     """
     stack = checked_stack(tensor)
     return summarise(stack, eigenvectors_of_one(stack, directions, random_state), 1, True)
-
-
-def eigenvectors_of_one(stack: FloatArray, directions: FloatArray | None, random_state: int) -> FloatArray:
-    """Eigenvectors of the stack's contraction with the first direction, or with a random one."""
-    direction = random_directions(stack.shape[0], 1, random_state)[0] if directions is None else directions[0]
-    vectors: FloatArray = linalg.eigh(np.tensordot(direction, stack, axes=1))[1]
-    return vectors
 
 
 def svtd(
