@@ -32,21 +32,26 @@ from views_data import DATA, Loadings, Table, canada, citeseq, europarl, importe
 
 
 def draw_figure(title: str, table: Table, folder: str | None) -> None:
+    """Draw errors over the number of samples, each method's name at the end of its curve's colour."""
     plots = imported("matplotlib.pyplot") if folder else None
     if plots is None or folder is None:
         return
-    figure, axes = plots.subplots(figsize=(6, 4))
-    for name, row in table.items():
-        axes.errorbar(
-            [int(column) for column in row],
-            [np.mean(v) for v in row.values()],
-            [np.std(v) / len(v) ** 0.5 for v in row.values()],
-            label=name,
-        )
+    figure, axes = plots.subplots(figsize=(8, 4))
+    sizes = [int(column) for column in next(iter(table.values()))]
+    for marker, (name, row) in zip("os^vDPX*", table.items()):
+        means, errors = zip(*((np.mean(v), np.std(v) / len(v) ** 0.5) for v in row.values()))
+        axes.errorbar(sizes, means, errors, label=name, marker=marker, linewidth=2.5 if "default" in name else 1)
     axes.set(xscale="log", yscale="log", xlabel="samples", ylabel="l1 error of the loadings", title=title)
-    axes.legend(fontsize=7)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.minorticks_off()
+    axes.yaxis.set_major_locator(plots.matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.grid(alpha=0.3)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize=8)
     Path(folder).mkdir(parents=True, exist_ok=True)
-    figure.savefig(Path(folder) / f"{title.replace(' ', '_')}.png", dpi=150, bbox_inches="tight")
+    name = "-".join(title.replace(",", "").replace("=", " ").split())
+    figure.savefig(Path(folder) / f"{name}.png", dpi=150, bbox_inches="tight")
+    plots.close(figure)
 
 
 def loading_error(found: Loadings, sample: ViewSample) -> float:
