@@ -20,7 +20,7 @@ def moment_stage(X, K, steps):
     """Run the five steps one by one, as `LDA` runs them, so that each can be timed."""
     from polyad.decompose import diagonaliser, simplex_rows, whiten
     from polyad.engine import count_blocks, runner_for, single_threaded_blas
-    from polyad.models.moment_start import Corpus, word_metric
+    from polyad.models.moment_start import LENGTH_POWER, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
     run = runner_for(None)
@@ -28,7 +28,7 @@ def moment_stage(X, K, steps):
         with steps("read and sum"):
             blocks = count_blocks(X)
             summary = summarise_counts(blocks, run)
-            moments = raw_moments(blocks, run, summary.lengths, 1.0).at(2.0)
+            moments = raw_moments(blocks, run, summary.lengths, LENGTH_POWER).at(2.0)
         with steps("whiten"):
             metric = word_metric(Corpus(blocks, summary, run), K)
             whitener = whiten(moments.second, K, metric=metric, strict=False).whitener

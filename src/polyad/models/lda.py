@@ -9,7 +9,7 @@ from polyad.engine.blocks import FloatArray
 from polyad.inference.concentration import estimate_concentration
 from polyad.models.diagnostics import diagnose
 from polyad.models.dirichlet import planned_bytes, polish_topics
-from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
 from polyad.moments import RawMoments, raw_moments
@@ -30,7 +30,8 @@ class LDA(TopicModel):
     method
         Diagonaliser of the third moment: "power", "jacobi", "tensor_power", "spectral", "svtd", or a callable.
     weights
-        Weights of the documents in the moments: "uniform", "length", or a power of the length.
+        Weights of the documents in the moments: "uniform", "length", or a power of the length. The 1.25 of the
+        default is best on average over corpora and numbers of topics; from 1 to 2 it matters little.
     concentration
         Total of the Dirichlet prior, or "auto" to estimate it from the moments of pairs of words.
     doc_topic_prior
@@ -77,7 +78,7 @@ class LDA(TopicModel):
         n_components: int = 10,
         *,
         method: str | Diagonaliser = "power",
-        weights: str | float = 1.0,
+        weights: str | float = LENGTH_POWER,
         concentration: float | str = "auto",
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,

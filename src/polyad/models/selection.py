@@ -16,7 +16,7 @@ from polyad.inference.polish import polish
 from polyad.metrics.alignment import align
 from polyad.metrics.coherence import npmi_coherence
 from polyad.models.lda import MOMENT_CONCENTRATION
-from polyad.models.moment_start import UNIGRAM_SHARE, Corpus, word_metric
+from polyad.models.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
 from polyad.models.topic_model import PASSES
 from polyad.moments import raw_moments, summarise_counts
 
@@ -64,7 +64,7 @@ class _Half:
         run = runner_for(n_jobs)
         blocks = count_blocks(counts)
         self.corpus = Corpus(blocks, summarise_counts(blocks, run), run)
-        self.raw = raw_moments(blocks, run, self.corpus.summary.lengths, 1.0)
+        self.raw = raw_moments(blocks, run, self.corpus.summary.lengths, LENGTH_POWER)
         moments = self.raw.at(MOMENT_CONCENTRATION)
         metric = word_metric(self.corpus, n_max)
         try:
