@@ -223,7 +223,7 @@ def _normalised(columns: ArrayLike, size: int) -> FloatArray:
 
 def _gamma(rng: Generator, n_samples: int, n_columns: int, shape: float, length: float) -> FloatArray:
     """Gamma variables whose sum over the columns is the length in expectation: the rate is K c / L."""
-    return rng.gamma(shape, length / (n_columns * shape), size=(n_samples, n_columns))
+    return rng.gamma(shape, length / (max(n_columns, 1) * shape), size=(n_samples, n_columns))
 
 
 def _real_sources(

@@ -44,7 +44,7 @@ def largest_eigenpairs(
         How many.
     dimension
         Columns of the Krylov basis, to the next multiple of a block: M x dimension numbers are kept. Text spectra
-        decay slowly and need about 2 K + 50.
+        decay slowly and need 3 K + 20 for few, and 2 K + 50 for many.
     random_state
         Seed of the first block.
     tol

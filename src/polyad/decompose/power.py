@@ -88,8 +88,8 @@ def tensor_power(
     limit = 100 if max_iter is None else max_iter
     residual, found = stack.copy(), np.empty((K, K))
     total, worst = 0, 0.0
-    for k in range(K):
-        starts = random_directions(K, n_restarts, random_state + k)
+    all_starts = random_directions(K, K * n_restarts, random_state).reshape(K, n_restarts, K)
+    for k, starts in enumerate(all_starts):
         if directions is not None:
             given = directions / np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), 1e-300)
             starts = np.vstack([starts, given])
