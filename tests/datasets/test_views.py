@@ -24,6 +24,14 @@ def test_shapes_norms_and_seeds(make):
     assert (other.Y != sample.Y).sum() > 0
 
 
+@pytest.mark.parametrize("make", SAMPLERS)
+def test_views_may_have_nothing_private(make):
+    sample = make(50, (7, 9), 3, n_private=0)
+    assert sample.x_noise_loadings.shape == (7, 0)
+    assert sample.X.shape == (50, 7)
+    assert np.isfinite(sample.Y.sum())
+
+
 def test_discrete_counts_have_the_lengths_asked_for():
     sample = make_discrete_cca(20_000, length=100, private_length=50, shape=1.0, private_shape=1.0)
     assert sparse.issparse(sample.X)

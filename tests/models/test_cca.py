@@ -114,6 +114,18 @@ def test_conventions_and_inference(case):
     assert both >= max(explained(sources), explained(model.transform(None, train.Y))) - 0.01
 
 
+def test_hardly_more_rows_than_columns():
+    """Classical CCA finds perfect agreement in any two such samples; what is learned must hold for new rows."""
+    rng = np.random.default_rng(0)
+    sources = rng.exponential(size=(500, 2)) - 1
+    X, Y = (sources @ rng.standard_normal((2, size)) + rng.standard_normal((500, size)) for size in (10, 120))
+    model = NonGaussianCCA(2).fit(X[:130], Y[:130])
+    estimates = model.transform(X[130:], Y[130:])
+    found = np.corrcoef(estimates.T, sources[130:].T)[:2, 2:]
+    # The two may be mixed with so few rows, but what the views share must be there.
+    assert (np.linalg.svd(found)[1] > 0.8).all()
+
+
 def test_units_of_a_view_change_its_loadings_alone():
     draw = make_nongaussian_cca(3000, (6, 5), 2)
     plain = NonGaussianCCA(2).fit(draw.X, draw.Y)

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from polyad.datasets.topics import make_lda
 from polyad.engine import Serial, Threads, count_blocks
-from polyad.inference import polylingual
+from polyad.inference import cells
 from polyad.inference.polylingual import PairedTopics, Text, polish_topics, topic_mixtures
 from polyad.metrics import l1_error
 from polyad.models.cca_discrete import DiscreteCCA
@@ -205,8 +205,8 @@ def test_ranges_and_threads_do_not_change_a_bit(monkeypatch):
     texts = [Text.from_blocks(count_blocks(view)) for view in (X, Y)]
     topics = start(sizes=(60, 80), k=4)
     whole, _ = polish_topics(topics, Serial(), *texts, n_passes=3)
-    monkeypatch.setattr(polylingual, "RANGE_CELLS", 500)
-    assert len(polylingual._ranges(texts[0].by_document.indptr)) > 5
+    monkeypatch.setattr(cells, "RANGE_CELLS", 500)
+    assert len(cells.even_ranges(texts[0].by_document.indptr.astype(np.int64))) > 5
     cut, _ = polish_topics(topics, Threads(2), *texts, n_passes=3)
     assert np.array_equal(cut.x_topics, whole.x_topics)
     assert np.array_equal(cut.y_topics, whole.y_topics)

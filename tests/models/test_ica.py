@@ -1,6 +1,7 @@
 """ICA: recovery, noise, conventions, bad input and the checks of scikit-learn."""
 
 import numpy as np
+import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import FastICA
@@ -85,6 +86,17 @@ def test_blocks_threads_and_order_of_samples_do_not_matter():
     parts = clone(model).fit([X[:1000], X[1000:]])
     assert np.allclose(parts.components_, whole.components_, atol=1e-8)
     assert np.allclose(clone(model).fit(X[::-1]).components_, whole.components_, atol=1e-8)
+
+
+def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
+    X = make_ica(500, 3).X
+    model = ICA().fit(pandas.DataFrame(X, columns=["a", "b", "c"]))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    model.fit([X[:200], X[200:]])
+    assert not hasattr(model, "feature_names_in_")
+    assert np.array_equal(model.transform([X[:7], X[7:20]]), model.transform(X[:20]))
+    with pytest.raises(ValueError, match="X has 2 features, but ICA is expecting 3 features"):
+        model.transform([X[:5, :2], X[5:9, :2]])
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def signal_blocks(X: Any) -> Blocks:
 
 
 def _as_blocks(X: Any, check: Any) -> Blocks:
-    if not _is_parts(X):
+    if not is_parts(X):
         part = check(X, 0)
         return Blocks([part], part.shape)
     if iter(X) is X:
@@ -165,7 +165,7 @@ def _as_blocks(X: Any, check: Any) -> Blocks:
     return Blocks(parts, (n_rows, columns.pop()))
 
 
-def _is_parts(X: Any) -> bool:
+def is_parts(X: Any) -> bool:
     """Tell a sequence of blocks from one matrix; a list of lists of numbers is a matrix."""
     if _is_sparse(X) or hasattr(X, "__array__") or hasattr(X, "__dataframe__") or isinstance(X, str):
         return False

@@ -66,7 +66,7 @@ def cells_of(counts: sparse.csr_array) -> Cells:
         indptr=indptr,
         words=counts.indices.astype(np.int32, copy=False),
         counts=counts.data.astype(np.float32),
-        document_ranges=_ranges(indptr),
+        document_ranges=even_ranges(indptr),
     )
 
 
@@ -80,10 +80,11 @@ def index_words(cells: Cells) -> WordIndex:
     by_document: Any = sparse.csr_array((places, cells.words, pointers), shape=(n_documents, n_words))
     by_word = by_document.tocsc()
     indptr = by_word.indptr.astype(np.int64)
-    return WordIndex(indptr, by_word.indices.astype(np.int32, copy=False), by_word.data, _ranges(indptr))
+    return WordIndex(indptr, by_word.indices.astype(np.int32, copy=False), by_word.data, even_ranges(indptr))
 
 
-def _ranges(indptr: NDArray[np.int64]) -> list[Range]:
+def even_ranges(indptr: NDArray[np.int64]) -> list[Range]:
+    """Cut rows into ranges of about the same number of cells, by the data alone."""
     ranges, first, n_rows = [], 0, indptr.size - 1
     while first < n_rows:
         last = int(np.searchsorted(indptr, indptr[first] + RANGE_CELLS, side="right")) - 1

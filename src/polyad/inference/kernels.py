@@ -20,7 +20,7 @@ def padded(size: int) -> int:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
+def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
     """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
 
     The last iteration leaves ``shares`` as they are: ``shares * gathered`` are then the expected tokens of the topics
@@ -103,7 +103,7 @@ def infer_shares(first, last, indptr, words, counts, topics, prior, n_topics, n_
         scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
         for k in range(K):
             shares[k] = prior[k] * scale
-        _fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse, n_iter)
+        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse, n_iter)
         for k in range(K):
             gathered[k] *= shares[k]
         _write_shares(gathered, prior, out[d])
@@ -191,7 +191,7 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
         scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
         for k in range(K):
             shares[k] = prior[k] * scale
-        _fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3)
+        fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3)
         for i in range(n):
             for k in range(K):
                 kept[i, k] = shares[k] * rows[i, k] * inverse[i]
@@ -252,7 +252,7 @@ def expect_documents(  # type: ignore[no-untyped-def]
         scale = ONE + length / prior_total
         for k in range(K):
             shares[k] = prior[k] + tokens_of[d, k] if warm else prior[k] * scale
-        _fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse[start : start + n], n_iter)
+        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse[start : start + n], n_iter)
         for i in range(n):
             own = kept_at[start + i]
             if own >= 0:
@@ -347,7 +347,7 @@ def expect_cvb0(  # type: ignore[no-untyped-def]
         else:
             for k in range(K):
                 shares[k] = prior[k] * (ONE + length / prior_total)
-            _fixed_point(rows[:n], counts[start : start + n], prior, shares, fresh, inverse, 5)
+            fixed_point(rows[:n], counts[start : start + n], prior, shares, fresh, inverse, 5)
             for i in range(n):
                 for k in range(K):
                     own[i, k] = shares[k] * rows[i, k] * inverse[i]

@@ -1,8 +1,8 @@
 """Likelihood passes for two aligned texts: one topic mixture a pair, a topic-word matrix for each language.
 
 An E step goes document by document, an M step word by word: both write to disjoint rows, so documents and words are
-cut into fixed ranges that run in any order and in any number of threads with the same bytes as the answer. Numbers
-are float32, and topics are padded to a multiple of 8 so that the inner loops use whole vector registers.
+cut into fixed ranges that run in any order and in any number of threads with the same bytes as the answer. The
+layout is that of :mod:`polyad.inference.kernels`.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,10 @@ from scipy import sparse
 
 from polyad.engine import Blocks, Runner
 from polyad.engine.blocks import FloatArray
+from polyad.inference.cells import even_ranges
+from polyad.inference.kernels import TINY, fixed_point, padded
 
 Float32 = NDArray[np.float32]
-
-PAD = 8
-RANGE_CELLS = 1 << 17  # cells of a range: small enough to share out, large enough to forget the call
-TINY = np.float32(1e-30)
 
 
 @dataclass(frozen=True)
@@ -177,9 +175,8 @@ def _view(text: Text | None, topics: FloatArray, n_documents: int) -> _View:
 
 
 def _padded(rows: FloatArray) -> Float32:
-    """Return rows as float32 with zeros up to a multiple of 8 columns."""
-    width = -(-rows.shape[1] // PAD) * PAD
-    out = np.zeros((rows.shape[0], width), dtype=np.float32)
+    """Return rows as float32 with zeros up to whole vector registers."""
+    out = np.zeros((rows.shape[0], padded(rows.shape[1])), dtype=np.float32)
     out[:, : rows.shape[1]] = rows
     return out
 
@@ -193,14 +190,6 @@ def _unpadded(x: _View, y: _View, prior: FloatArray) -> PairedTopics:
     return PairedTopics(x_topics, y_topics, prior)
 
 
-def _ranges(indptr: NDArray[Any]) -> list[tuple[int, int]]:
-    """Cut rows into ranges of about the same number of cells, by the data alone."""
-    cells = np.asarray(indptr, dtype=np.int64)
-    targets = np.arange(RANGE_CELLS, cells[-1] + RANGE_CELLS, RANGE_CELLS)
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(cells, targets), [cells.size - 1]]).clip(0, cells.size - 1))
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist()))
-
-
 def _infer(x: _View, y: _View, prior: Float32, theta: Float32, run: Runner, n_iter: int, *, warm: bool) -> None:
     def infer(span: tuple[int, int]) -> None:
         _documents(
@@ -208,7 +197,7 @@ def _infer(x: _View, y: _View, prior: Float32, theta: Float32, run: Runner, n_it
             prior, theta, span[0], span[1], n_iter, warm,
         )  # fmt: skip
 
-    run.each(infer, _ranges(x.indptr.astype(np.int64) + y.indptr))
+    run.each(infer, even_ranges(x.indptr.astype(np.int64) + y.indptr))
 
 
 def _word_step(view: _View, text: Text, theta: Float32, run: Runner, smoothing: float, n_frozen: int) -> Float32:
@@ -221,7 +210,7 @@ def _word_step(view: _View, text: Text, theta: Float32, run: Runner, smoothing: 
     def count(span: tuple[int, int]) -> None:
         _words(index.indptr, index.indices, index.data, theta, view.topics, expected, span[0], span[1])
 
-    run.each(count, _ranges(index.indptr))
+    run.each(count, even_ranges(index.indptr.astype(np.int64)))
     present = view.topics.any(axis=0)
     topics = np.where(present, expected + np.float32(smoothing), np.float32(0.0))
     totals = topics.sum(axis=0, dtype=np.float64)
@@ -252,7 +241,7 @@ def _documents(  # type: ignore[no-untyped-def]
     for d in range(first, last):
         longest = max(longest, xp[d + 1] - xp[d] + yp[d + 1] - yp[d])
     buffer = np.empty((longest, K), dtype=np.float32)
-    counts = np.empty(longest, dtype=np.float32)
+    counts, inverse = np.empty(longest, dtype=np.float32), np.empty(longest, dtype=np.float32)
     mixture, gathered = np.empty(K, dtype=np.float32), np.empty(K, dtype=np.float32)
     for d in range(first, last):
         n_left = xp[d + 1] - xp[d]
@@ -264,20 +253,9 @@ def _documents(  # type: ignore[no-untyped-def]
             counts[i] = yc[yp[d] + i - n_left]
         for k in range(K):
             mixture[k] = theta[d, k] if warm else prior[k]
-        for _ in range(n_iter):
-            for k in range(K):
-                gathered[k] = 0
-            for i in range(n_cells):
-                total = TINY
-                for k in range(K):
-                    total += mixture[k] * buffer[i, k]
-                share = counts[i] / total
-                for k in range(K):
-                    gathered[k] += share * buffer[i, k]
-            for k in range(K):
-                mixture[k] = prior[k] + mixture[k] * gathered[k]
+        fixed_point(buffer[:n_cells], counts[:n_cells], prior, mixture, gathered, inverse, n_iter)
         for k in range(K):
-            theta[d, k] = mixture[k]
+            theta[d, k] = prior[k] + mixture[k] * gathered[k]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

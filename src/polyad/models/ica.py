@@ -14,13 +14,11 @@ from polyad.decompose.similarity import SimilarityDiagonaliser
 from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.decompose.whitening import RankError
 from polyad.engine import Blocks, runner_for, signal_blocks, single_threaded_blas
-from polyad.engine.blocks import FloatArray, _is_parts
+from polyad.engine.blocks import FloatArray, is_parts
 from polyad.models.cca_diagnostics import FactorDiagnostics
+from polyad.models.cca_fit import SKEWED, STATISTICS
 from polyad.models.stopwatch import StopWatch
 from polyad.moments import ica as moments
-
-STATISTICS = ("auto", "third", "fourth", "characteristic", "generalised")
-SKEWED = 0.6  # correlation between halves of the data from which order three is relied on
 
 
 class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -153,16 +151,25 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return int(self.components_.shape[0])
 
     def _blocks(self, X: Any) -> Blocks:
-        if _is_parts(X):
+        if is_parts(X):
             blocks = signal_blocks(X)
             self.n_features_in_ = blocks.shape[1]
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_  # blocks have no names, and those of an earlier fit are forgotten
             return blocks
         # Values are checked by the blocks, whose message names the cell.
         return signal_blocks(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2))
 
     def _rows(self, X: Any) -> FloatArray:
-        rows = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        return np.concatenate([block.rows for block in signal_blocks(rows)])
+        if not is_parts(X):
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+        blocks = signal_blocks(X)
+        if blocks.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {blocks.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features."
+            )
+        return np.concatenate([block.rows for block in blocks])
 
     def _diagonalise(self, stack: FloatArray) -> tuple[FloatArray, float, int, bool]:
         options: dict[str, Any] = {"max_iter": self.max_iter, "random_state": self.random_state}
