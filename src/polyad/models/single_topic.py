@@ -35,7 +35,7 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (6), "full" (80), or a number.
+        Likelihood passes after the moments: "off", "fast" (10), "full" (80), or a number.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
 

@@ -22,7 +22,7 @@ from polyad.models.moment_start import Corpus
 from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
-PASSES = {"off": 0, "fast": 6, "full": 80}
+PASSES = {"off": 0, "fast": 10, "full": 80}
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
