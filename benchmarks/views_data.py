@@ -167,8 +167,9 @@ def canada(args: Any) -> None:
         rows = [json.loads(line) for line in lines]
     counts, words = [], []
     for field, language in (("en", "english"), ("fr", "french")):
-        # The words that `polyad fit2` takes of a file of this size when no option is given.
-        options = TextOptions(stop_words=language, min_length=2, min_df=default_min_df(len(rows)))
+        # As `polyad fit2` reads a file of this size, with the stop words that lie beside the data.
+        stop_words = (DATA / "stopwords" / f"{language}.txt").read_text().split()
+        options = TextOptions(stop_words=stop_words, min_length=2, min_df=default_min_df(len(rows)))
         corpus = count_words([row[field] for row in rows], options)
         counts.append(sparse.csr_matrix(corpus.counts, dtype=np.float64))
         words.append(corpus.vocabulary)

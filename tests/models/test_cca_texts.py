@@ -67,7 +67,7 @@ def test_one_text_tells_the_other():
     assert np.allclose(np.linalg.norm(model.project(X2), axis=1), 1)
 
 
-def test_projections_are_taken_from_the_mean_of_the_documents():
+def test_projections_are_standardised_and_do_not_depend_on_the_length():
     X, Y, _, _ = two_languages(1000)
     X2, Y2, _, _ = two_languages(400, seed=9)
     model = DiscreteCCA(K).fit(X, Y)
@@ -75,8 +75,11 @@ def test_projections_are_taken_from_the_mean_of_the_documents():
         (X, X2, model.x_projection_, model.project(X2)),
         (Y, Y2, model.y_projection_, model.project(None, Y2)),
     ):
-        rows = (np.sqrt(new.toarray()) - np.sqrt(seen.toarray()).mean(axis=0)) @ projection.T
+        roots = [np.sqrt(view.toarray() / view.sum(axis=1)[:, None]) for view in (seen, new)]
+        assert np.allclose((roots[0] @ projection.T).std(axis=0), 1)
+        rows = (roots[1] - roots[0].mean(axis=0)) @ projection.T
         assert np.allclose(found, rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    assert np.allclose(model.project(4 * X2), model.project(X2)), "the length is no cue"
 
 
 def test_order_is_by_tokens_and_threads_do_not_matter():
@@ -120,6 +123,8 @@ def test_empty_and_one_word_texts_get_the_prior():
     projected = model.project(X.tocsr())
     assert np.isfinite(projected).all()
     assert not projected[3].any(), "no words, no direction"
+    unused = np.flatnonzero(~model.x_projection_.any(axis=0))
+    assert not model.project(np.eye(60)[unused]).any(), "nor with words that were left out"
 
 
 def test_bad_requests_are_sentences():

@@ -95,6 +95,10 @@ def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
     model.fit([X[:200], X[200:]])
     assert not hasattr(model, "feature_names_in_")
     assert np.array_equal(model.transform([X[:7], X[7:20]]), model.transform(X[:20]))
+    sources = model.transform(X[:20])
+    assert np.allclose(model.inverse_transform([sources[:7], sources[7:]]), X[:20])
+    with pytest.raises(ValueError, match="a minimum of 2 is required"):
+        ICA().fit([X[:1]])
     with pytest.raises(ValueError, match="X has 2 features, but ICA is expecting 3 features"):
         model.transform([X[:5, :2], X[5:9, :2]])
 

@@ -203,7 +203,8 @@ def test_the_concentration_is_estimated(total, tolerance):
     shares = np.array([0.4, 0.3, 0.2, 0.1])
     sample = make_lda(4000, 400, 4, length=100, prior=total * shares, random_state=2)
     fitted = LDA(4).fit(sample.counts)
-    # Polishing supposes few topics a document; with many, topics come out a little too pure, and the total too low.
+    # Polishing supposes a total of 1: with more topics a document, topics come out a little too pure and the total too
+    # low; with fewer, the total is about a tenth too high.
     assert np.isclose(fitted.doc_topic_prior_.sum(), total, rtol=tolerance)
     order = match_rows(fitted.components_, sample.components)
     assert np.allclose(fitted.doc_topic_prior_[order] / fitted.doc_topic_prior_.sum(), shares, atol=0.05)

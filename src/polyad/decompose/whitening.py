@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
-from polyad.decompose.lanczos import largest_eigenpairs
+from polyad.decompose.lanczos import BLOCK, largest_eigenpairs
 from polyad.engine.blocks import FloatArray
 
 DENSE_SIZE = 256  # up to here a dense eigendecomposition costs less than a Krylov basis
@@ -136,7 +136,8 @@ def whiten(
 
 def krylov_columns(n_components: int) -> int:
     """Return the columns of the basis that K eigenvectors of text are found in; more of them change no topic."""
-    return min(3 * n_components + 20, 2 * n_components + 50)
+    columns = min(3 * n_components + 20, 2 * n_components + 50)
+    return -(-columns // BLOCK) * BLOCK
 
 
 def _fix_signs(vectors: FloatArray) -> FloatArray:

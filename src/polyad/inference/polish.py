@@ -36,7 +36,7 @@ class Polished:
     topic_tokens
         Expected tokens of each topic in the corpus.
     objective
-        Log-likelihood per token that each pass found, of the topics it started from.
+        Log-likelihood per token that each pass found, of the topics it started from (before words are settled).
     """
 
     components: FloatArray
@@ -81,7 +81,7 @@ def polish(
     Plain EM explains every token of a rare word by the topic that this very token has put the word in, and overfits
     from the third pass on. Leaving the token out of its word's row, as a collapsed sampler does, cures that at the
     price of keeping the responsibilities of rare words only. And the fewer tokens a word has, the more of its row in
-    the end is that of the first pass (:func:`settle_rare_words`).
+    the end is that of the first pass (:func:`settle_words`).
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def polish(
     smoothing
         Tokens added to every word of each topic, K; None adds ``SMOOTHING`` in all, split by the topics' tokens.
     leave_out
-        False gives plain EM, whose penalised likelihood never gets worse (with ``over_relaxation`` 0 and a
-        given ``smoothing``).
+        False gives plain EM, with no word settled either: its penalised likelihood never gets worse (with
+        ``over_relaxation`` 0 and a given ``smoothing``).
     over_relaxation
         How far the counts of frequent words go beyond their last change.
     progress
@@ -136,7 +136,7 @@ def polish(
         if progress is not None:
             progress(number + 1)
     if leave_out:
-        table = settle_rare_words(early, table, counts.sum(axis=1), K)
+        table = settle_words(early, table, counts.sum(axis=1), K)
     topics = table[:, :K].T.astype(np.float64)
     tokens = counts[:, :K].sum(axis=0, dtype=np.float64)
     return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
@@ -218,7 +218,7 @@ def _beyond(before: Table, counts: Table, share: NDArray[np.float32]) -> Table:
     return np.maximum(beyond, FEWEST * counts, out=beyond)
 
 
-def settle_rare_words(early: Table, late: Table, word_totals: NDArray[np.float32], K: int) -> Table:
+def settle_words(early: Table, late: Table, word_totals: NDArray[np.float32], K: int) -> Table:
     """Take up to half of a word's row back to the first pass, the more the fewer tokens it has for each topic.
 
     Every pass sharpens all rows. For a word with few tokens that is learning by heart, and how early to stop depends

@@ -19,7 +19,7 @@ from polyad.models.cca_factors import (
     refuse_other_columns,
 )
 from polyad.models.cca_fit import CrossOptions, fit_cross, paired_views
-from polyad.models.cca_texts import POLISH, TextOptions, fit_texts, mean_projection, unit_projections
+from polyad.models.cca_texts import POLISH, TextOptions, fit_texts, standard_projection, unit_projections
 from polyad.moments.cross_blocks import PairedBlocks
 
 
@@ -173,7 +173,7 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         """Return unit vectors, N x K, under which a document of one view lies close to its partner in the other.
 
         Products of the projections of X and of Y are cosines: for retrieval across languages they are better than
-        topic proportions. Give one of the two views.
+        topic proportions. The length of a document does not matter. Give one of the two views.
         """
         check_is_fitted(self)
         if (X is None) == (Y is None):
@@ -230,11 +230,9 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
         )
         found = fit_texts(pairs, run, options)
         self.topics_ = found.topics
-        self.x_projection_, self.y_projection_ = found.x_whitener, found.y_whitener
-        self.x_centre_, self.y_centre_ = (
-            mean_projection(blocks, run, whitener)
-            for blocks, whitener in zip(pairs.views, (found.x_whitener, found.y_whitener), strict=True)
-        )
+        x_blocks, y_blocks = pairs.views
+        self.x_projection_, self.x_centre_ = standard_projection(x_blocks, run, found.x_whitener)
+        self.y_projection_, self.y_centre_ = standard_projection(y_blocks, run, found.y_whitener)
         self.shares_ = found.shares
         self.diagnostics_ = found.diagnostics
         self._unfold()

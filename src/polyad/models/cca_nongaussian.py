@@ -30,8 +30,9 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
     method
         A diagonaliser by similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "spectral", or a callable.
     metric
-        In which the views are whitened: "cca" (their covariances), "scale" (the scales of their columns), "none"
-        (as in the paper), or "auto": "cca" for up to 2,000 columns.
+        In which the views are whitened: "cca" (their covariances, the nearer to their diagonals the fewer rows there
+        are for a column), "scale" (the scales of their columns), "none" (as in the paper), or "auto": "cca" for up
+        to 2,000 columns.
     step
         Size of the processing points, in standard deviations.
     max_iter

@@ -175,24 +175,41 @@ def with_private_topics(topics: PairedTopics, summary: TextSummary, n_private: i
     )
 
 
-def mean_projection(blocks: Blocks, run: Runner, whitener: FloatArray) -> FloatArray:
-    """Return the mean row of sqrt(X) @ whitener.T, K."""
-    columns = np.ascontiguousarray(whitener.T)
-    total: FloatArray = run(lambda block: (block.rows.sqrt() @ columns).sum(axis=0), blocks)
-    return total / blocks.shape[0]
+def standard_projection(blocks: Blocks, run: Runner, whitener: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return K x M weights and K centres under which the documents have the mean 0 and the variance 1.
 
-
-def unit_projections(blocks: Blocks, run: Runner, whitener: FloatArray, centre: FloatArray) -> FloatArray:
-    """Return the rows of sqrt(X) @ whitener.T less their centre, scaled to unit length, N x K.
-
-    What all documents have in common is no sign of which two belong together. A row without tokens stays zero.
+    A document is the root of its word proportions here, so that its length does not matter; those without a word of
+    the whitener are left out.
     """
-    out = np.empty((blocks.shape[0], whitener.shape[0]))
-    columns = np.ascontiguousarray(whitener.T)
+
+    def block_sums(block: Block) -> tuple[FloatArray, FloatArray, int]:
+        rows = _projected_proportions(block, whitener)
+        return rows.sum(axis=0), (rows**2).sum(axis=0), int(rows.any(axis=1).sum())
+
+    total, squares, n_rows = run(block_sums, blocks)
+    mean = total / max(n_rows, 1)
+    spread = np.sqrt(np.maximum(squares / max(n_rows, 1) - mean**2, 1e-300))
+    return whitener / spread[:, None], mean / spread
+
+
+def _projected_proportions(block: Block, weights: FloatArray) -> FloatArray:
+    """Return the rows of sqrt(X / length) @ weights.T."""
+    lengths = np.maximum(np.asarray(block.rows.sum(axis=1)).ravel(), 1.0)
+    projected: FloatArray = (block.rows.sqrt() @ np.ascontiguousarray(weights.T)) / np.sqrt(lengths)[:, None]
+    return projected
+
+
+def unit_projections(blocks: Blocks, run: Runner, weights: FloatArray, centre: FloatArray) -> FloatArray:
+    """Return the rows of sqrt(X / length) @ weights.T less their centre, scaled to unit length, N x K.
+
+    What all documents have in common is no sign of which two belong together. A row without any word that has a
+    weight stays zero.
+    """
+    out = np.empty((blocks.shape[0], weights.shape[0]))
 
     def project(block: Block) -> None:
-        projected = block.rows.sqrt() @ columns - centre
-        projected[np.diff(block.rows.indptr) == 0] = 0.0
+        projected = _projected_proportions(block, weights)
+        projected = np.where(np.any(projected, axis=1, keepdims=True), projected - centre, 0.0)
         out[block.slice] = projected / np.maximum(np.linalg.norm(projected, axis=1, keepdims=True), 1e-300)
 
     run.each(project, blocks)

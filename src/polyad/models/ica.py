@@ -133,7 +133,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the mixtures, N x M, that the sources X make."""
         check_is_fitted(self)
-        return np.asarray(X, dtype=np.float64) @ self.mixing_.T + self.mean_
+        rows = np.concatenate([block.rows for block in signal_blocks(X)])
+        return rows @ self.mixing_.T + self.mean_
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
@@ -153,6 +154,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _blocks(self, X: Any) -> Blocks:
         if is_parts(X):
             blocks = signal_blocks(X)
+            if blocks.shape[0] < 2:
+                raise ValueError(f"X has {blocks.shape[0]} row(s); a minimum of 2 is required.")
             self.n_features_in_ = blocks.shape[1]
             if hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_  # blocks have no names, and those of an earlier fit are forgotten
