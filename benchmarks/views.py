@@ -32,7 +32,7 @@ from views_data import DATA, Loadings, Table, canada, citeseq, europarl, importe
 
 
 def draw_figure(title: str, table: Table, folder: str | None) -> None:
-    """Draw errors over the number of samples, each method's name at the end of its curve's colour."""
+    """Draw errors over the number of samples, one curve a method."""
     plots = imported("matplotlib.pyplot") if folder else None
     if plots is None or folder is None:
         return

@@ -11,7 +11,7 @@ from polyad.inference import cells
 from polyad.inference.polylingual import PairedTopics, Text, polish_topics, topic_mixtures
 from polyad.metrics import l1_error
 from polyad.models.cca_discrete import DiscreteCCA
-from polyad.models.cca_texts import _directions
+from polyad.models.cca_texts import _directions, standard_projection
 
 K = 5
 
@@ -80,6 +80,15 @@ def test_projections_are_standardised_and_do_not_depend_on_the_length():
         rows = (roots[1] - roots[0].mean(axis=0)) @ projection.T
         assert np.allclose(found, rows / np.linalg.norm(rows, axis=1, keepdims=True))
     assert np.allclose(model.project(4 * X2), model.project(X2)), "the length is no cue"
+
+
+def test_a_direction_without_variance_is_left_out():
+    rows = sparse.csr_array(np.array([[4.0, 0.0, 1.0], [0.0, 4.0, 1.0], [4.0, 4.0, 2.0]]))
+    blocks = count_blocks(rows)
+    weights, centre = standard_projection(blocks, Serial(), np.array([[0.0, 0.0, 1.0], [1.0, -1.0, 0.0]]))
+    assert not weights[0].any()
+    assert centre[0] == 0
+    assert np.allclose(weights[1] * np.sqrt(4 / 5) - centre[1], [np.sqrt(1.5), -np.sqrt(1.5), 0], atol=1e-12)
 
 
 def test_order_is_by_tokens_and_threads_do_not_matter():

@@ -135,7 +135,7 @@ def whiten(
 
 
 def krylov_columns(n_components: int) -> int:
-    """Return the columns of the basis that K eigenvectors of text are found in; more of them change no topic."""
+    """Return the columns of the basis that K eigenvectors of text are found in; more of them make topics no better."""
     columns = min(3 * n_components + 20, 2 * n_components + 50)
     return -(-columns // BLOCK) * BLOCK
 

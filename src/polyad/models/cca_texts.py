@@ -187,9 +187,12 @@ def standard_projection(blocks: Blocks, run: Runner, whitener: FloatArray) -> tu
         return rows.sum(axis=0), (rows**2).sum(axis=0), int(rows.any(axis=1).sum())
 
     total, squares, n_rows = run(block_sums, blocks)
-    mean = total / max(n_rows, 1)
-    spread = np.sqrt(np.maximum(squares / max(n_rows, 1) - mean**2, 1e-300))
-    return whitener / spread[:, None], mean / spread
+    mean, mean_square = total / max(n_rows, 1), squares / max(n_rows, 1)
+    variance = mean_square - mean**2
+    # A direction in which all documents are the same tells nothing, and must not be blown up from rounding.
+    varies = variance > 1e-10 * mean_square
+    scale = np.where(varies, 1 / np.sqrt(np.where(varies, variance, 1.0)), 0.0)
+    return whitener * scale[:, None], mean * scale
 
 
 def _projected_proportions(block: Block, weights: FloatArray) -> FloatArray:
