@@ -3,6 +3,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.decompose import DIAGONALISERS, diagonaliser, jacobi, power, tensor_power
+from polyad.decompose.contractions import FormedTensor
 from polyad.decompose.jacobi import _sweeps
 from polyad.metrics import off_diagonal_energy
 from polyad.moments.symmetric import outer_cube
@@ -46,6 +47,35 @@ def test_exact_tensors_are_recovered(method, K, seed):
     assert np.allclose(result.values, signs * values[order], atol=1e-8)
     assert result.energy < 1e-14
     assert result.converged
+
+
+class Contracted:
+    """A tensor that cannot be looked into."""
+
+    def __init__(self, tensor):
+        self._tensor = FormedTensor(tensor)
+        self.n_components, self.contract, self.along = tensor.shape[0], self._tensor.contract, self._tensor.along
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 8, 25])
+def test_power_needs_contractions_alone(K):
+    tensor, V, _ = exact_tensor(K, 0, signs=True)
+    result = power(Contracted(tensor))
+    assert result.energy < 1e-14
+    assert worst_cosine(result.rotation, V) > 1 - 1e-8
+    noisy, _ = noisy_tensor(K, 0.05)
+    formed, contracted = power(noisy, max_iter=8), power(Contracted(noisy), max_iter=8)
+    assert contracted.rotation.tobytes() == formed.rotation.tobytes()
+    assert np.allclose(contracted.values, formed.values)
+
+
+@pytest.mark.parametrize(("K", "tolerance"), [(1, 1e-12), (2, 1e-12), (4, 0.15), (10, 0.1), (40, 0.05), (100, 0.02)])
+@pytest.mark.parametrize("noise", [0.01, 0.3])
+def test_energy_of_a_tensor_that_is_not_formed(K, tolerance, noise):
+    """Exact without three different indices, and the nearer the more of them there are."""
+    noisy, _ = noisy_tensor(K, noise)
+    formed, contracted = power(noisy, max_iter=8), power(Contracted(noisy), max_iter=8)
+    assert contracted.energy == pytest.approx(formed.energy, rel=tolerance, abs=1e-14)
 
 
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]]) / 2

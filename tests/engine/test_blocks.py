@@ -174,3 +174,14 @@ def test_signals():
     values[7, 1] = np.inf
     with pytest.raises(ValueError, match="value inf at row 7, column 1"):
         signal_blocks(values)
+
+
+@pytest.mark.parametrize("once", [True, False], ids=["in memory", "read again"])
+def test_chosen_columns(once):
+    X = np.random.default_rng(0).poisson(1.0, (9, 5)).astype(float)
+    blocks = count_blocks(X) if once else count_blocks(Reiterable(X[:4], X[4:]))
+    chosen = blocks.columns(np.array([0, 3, 4]))
+    assert chosen.shape == (9, 3)
+    for _ in range(2):
+        assert np.array_equal(sparse.vstack([block.rows for block in chosen]).toarray(), X[:, [0, 3, 4]])
+        assert all(block.rows.indices.dtype == np.int32 for block in chosen)

@@ -19,7 +19,7 @@ from polyad.inference import (
 )
 from polyad.inference import polish as polish_function
 from polyad.inference.concentration import estimate_concentration
-from polyad.inference.polish import INNER, settle_words
+from polyad.inference.polish import INNER, OVER_RELAXATION, OWN, settle_words
 from polyad.metrics import l1_error
 from polyad.models.moment_start import NoiseWarning
 from polyad.moments import raw_moments
@@ -61,6 +61,55 @@ def test_plain_em_equals_its_numpy_twin():
     found = plain_em(3)
     assert np.allclose(found.components, topics, atol=1e-6)
     assert np.allclose(found.objective, objective, atol=1e-5)
+
+
+def slow_passes(counts, topics, prior, n_passes):
+    """The passes that models use, in NumPy: cell by cell, a document's own tokens left out of a word's row."""
+    K = prior.size
+    totals = counts.sum(axis=0)
+    own = counts >= OWN * totals
+    tokens = responsibilities = one_token = floor = before = early = None
+    for number in range(n_passes):
+        if number == 0:
+            rows = np.repeat(topics[None], counts.shape[0], axis=0)  # N x K x M
+            shares = prior * (1 + counts.sum(axis=1, keepdims=True) / prior.sum())
+        else:
+            left_out = counts[:, None, :] * responsibilities * own[:, None, :] * one_token[:, None]
+            rows = np.where(own[:, None, :], np.maximum(topics - left_out, floor[:, None]), topics)
+            shares = prior + tokens
+        for inner in range(INNER):
+            if inner:
+                shares = np.maximum(2 * tokens + 2 * prior - shares, 0.2 * (tokens + prior))
+            mixture = np.einsum("nk,nkm->nm", shares, rows)
+            tokens = shares * np.einsum("nm,nkm->nk", counts / mixture, rows)
+        responsibilities = shares[:, :, None] * rows / mixture[:, None, :]
+        expected = np.einsum("nm,nkm->km", counts, responsibilities)
+        beyond = expected
+        if number:
+            beyond = np.maximum(expected + OVER_RELAXATION * (expected - before), 0.2 * expected)
+        before = expected
+        smoothing = 2 * beyond.sum(axis=1) / beyond.sum()
+        sums = beyond.sum(axis=1) + counts.shape[1] * smoothing
+        topics = (beyond + smoothing[:, None]) / sums[:, None]
+        one_token, floor = 1 / sums, smoothing / sums
+        if number == 0:
+            early = topics
+    topics = topics + 0.5 * K / (K + totals) * (early - topics)
+    return topics / topics.sum(axis=1, keepdims=True)
+
+
+def test_passes_of_the_models_equal_their_numpy_twin():
+    """Bursty words, rare words, and words so frequent that no document has a hundredth of their tokens."""
+    rng = np.random.default_rng(1)
+    sample = make_lda(300, 25, 4, length=60, prior=0.1, topic_prior=0.2, random_state=1)
+    counts = sample.counts.toarray()
+    counts[rng.integers(0, 300, 40), rng.integers(0, 25, 40)] += 20
+    counts[7, 3:5] = [1, 2]
+    assert 0.01 < (counts >= OWN * counts.sum(axis=0))[counts > 0].mean() < 0.9
+    start = 0.5 * sample.components + 0.5 / 25
+    prior = np.array([0.1, 0.2, 0.3, 0.4])
+    found = polish([sparse.csr_array(counts)], start, prior, Serial(), n_passes=4)
+    assert np.allclose(found.components, slow_passes(counts, start, prior, 4), atol=2e-6)
 
 
 def test_plain_em_never_gets_worse():
@@ -115,6 +164,24 @@ def test_leaving_own_tokens_out_helps_rare_words(monkeypatch):
         found = polish_function([train], start, prior, Serial(), n_passes=20, leave_out=leave_out)
         bits[leave_out] = completion_bits(found.components, prior, test)
     assert bits[True] < bits[False] - 0.01
+
+
+def test_leaving_own_tokens_out_helps_bursty_words(monkeypatch):
+    """A word that a document repeats says little of other documents; leaving out one token of many is not enough."""
+    sample = make_lda(1000, 2000, 10, length=60, prior=0.1, topic_prior=0.3, random_state=0)
+    bursts = sample.counts.copy()
+    bursts.data *= 1 + np.random.default_rng(0).geometric(0.2, bursts.data.size) * (
+        np.arange(bursts.data.size) % 4 == 0
+    )
+    train, test = bursts[:700], bursts[700:]
+    start, prior = 0.7 * sample.components + 0.3 / 2000, np.full(10, 0.1)
+    module = sys.modules["polyad.inference.polish"]
+    bits = {}
+    for share in (OWN, np.inf):
+        monkeypatch.setattr(module, "OWN", share)
+        found = polish_function([train], start, prior, Serial(), n_passes=12)
+        bits[share] = completion_bits(found.components, prior, test)
+    assert bits[OWN] < bits[np.inf] - 0.01
 
 
 def test_rows_of_rare_words_stay_near_the_first_pass():

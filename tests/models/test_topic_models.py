@@ -235,8 +235,15 @@ def test_score_prefers_the_truth(model):
     assert np.isclose(fitted.perplexity(test), np.exp(-fitted.score(test)))
 
 
-def test_fast_beats_off_on_a_sample():
-    sample = make_gamma_poisson(5000, 1000, 10, mean_length=200.0, prior=0.1, random_state=0)
+@pytest.mark.parametrize(
+    "sample",
+    [
+        make_gamma_poisson(5000, 1000, 10, mean_length=200.0, prior=0.1, random_state=0),
+        make_lda(5000, 1000, 10, length=200, prior=0.1, random_state=0),
+    ],
+    ids=["gamma-Poisson lengths", "fixed length"],
+)
+def test_fast_beats_off_on_a_sample(sample):
     errors = {p: l1_error(LDA(10, polish=p).fit(sample.counts).components_, sample.components) for p in ("off", "fast")}
     assert errors["fast"] <= 2 / 3 * errors["off"]
 
@@ -409,3 +416,9 @@ def test_wrong_vocabulary_at_transform():
         model.topics(vocabulary=["a", "b"])
     with pytest.raises(ValueError, match="by is 'beauty'"):
         model.topics(by="beauty")
+
+
+@pytest.mark.parametrize(("length", "n_passes"), [(20, 7), (350, 7), (570, 11), (2000, 25)])
+def test_fast_takes_more_passes_over_longer_documents(length, n_passes):
+    model = LDA(2).fit(make_lda(40, 30, 2, length=length).counts)
+    assert len(model.diagnostics_.objective) == n_passes

@@ -7,8 +7,11 @@ from typing import Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from polyad.decompose.contractions import Contractions
 from polyad.engine.blocks import FloatArray
 from polyad.metrics.diagonality import off_diagonal_energy
+
+SIGNED_ROWS = 64  # rows of sums along random signs from which the energy of a tensor that is not formed is estimated
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,32 @@ def summarise(stack: FloatArray, rotation: FloatArray, n_iter: int, converged: b
     rotated = rotation.T @ stack @ rotation
     diagonals = np.diagonal(rotated, axis1=1, axis2=2).copy()
     return Diagonalisation(rotation, diagonals, off_diagonal_energy(rotated), n_iter, converged)
+
+
+def summarise_contractions(
+    third: Contractions, rotation: FloatArray, n_iter: int, converged: bool, random_state: int = 0
+) -> Diagonalisation:
+    """Measure how diagonal a tensor is after a rotation without forming it.
+
+    Contractions give the entries with two equal indices exactly. Those with three different ones, which are noise
+    where the model holds, enter by their sum of squares alone, and that is estimated: along random signs s the entry
+    (i, j) of T(., ., s) is a sum of them in which, on average, no products are left but the squares. K (K - 1) such
+    sums make one direction enough for many components.
+    """
+    K = rotation.shape[0]
+    diagonals = third.contract(rotation)
+    pairs = rotation.T @ diagonals  # T(v_p, v_k, v_k)
+    cubes = float((np.diagonal(pairs) ** 2).sum())
+    two_equal = float((pairs[~np.eye(K, dtype=bool)] ** 2).sum())
+    rng, n_signs, distinct = np.random.default_rng(random_state), -(-SIGNED_ROWS // K), 0.0
+    for _ in range(n_signs):
+        signs = np.where(rng.random(K) < 0.5, -1.0, 1.0)
+        sums = rotation.T @ third.along(rotation @ signs) @ rotation - signs[:, None] * pairs.T - signs * pairs
+        np.fill_diagonal(sums, 0.0)
+        distinct += float((sums**2).sum()) / n_signs
+    total = cubes + 3 * two_equal + distinct
+    energy = (2 * two_equal + distinct) / total if total > 0 else 0.0
+    return Diagonalisation(rotation, diagonals, energy, n_iter, converged)
 
 
 def warn_not_converged(method: str, n_iter: int, change: float, tol: float) -> None:

@@ -1,8 +1,10 @@
 """The four steps in one call: from the moments of any one-view model to its components."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.registry import diagonaliser
@@ -70,9 +72,13 @@ def polyadic_decomposition(
     array([[0. , 0.1, 0.1, 0. ], [0.7, 0.2, 0.3, 0.6]])
     """
     with single_threaded_blas():
-        whitening = whiten(moments.second, n_components, metric=metric, strict=strict, random_state=random_state)
+        own, used = _of_used_words(moments, metric, n_components)
+        scale = None if metric is None else metric[used]
+        whitening = whiten(own.second, n_components, metric=scale, strict=strict, random_state=random_state)
+        whitening = replace(whitening, whitener=_among_all_words(whitening.whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
-        tensor = moments.third(whitening.whitener, images)
+        third = own.factored if method == "power" else own.third
+        tensor: Any = third(whitening.whitener[:, used], images[used])
         directions = _word_directions(moments, images) if method == "svtd" else None
         diagonalisation = diagonaliser(method)(
             tensor, directions=directions, max_iter=max_iter, random_state=random_state
@@ -85,6 +91,26 @@ def polyadic_decomposition(
             signs = np.where(values < 0, -1.0, 1.0)
             components = signs[:, None] * (images @ diagonalisation.rotation).T
     return Polyadic(components, np.abs(values), whitening, diagonalisation)
+
+
+def _of_used_words(
+    moments: SymmetricMoments, metric: FloatArray | None, n_components: int
+) -> tuple[SymmetricMoments, NDArray[np.intp]]:
+    """Return the moments of the words that the whitening looks at, and these words: the others are only carried along.
+
+    Where there are fewer words than components, :func:`whiten` says so, in terms of all of them.
+    """
+    everything = np.arange(moments.mean.size)
+    used = everything if metric is None else np.flatnonzero(np.asarray(metric) > 0)
+    if used.size == everything.size or used.size < n_components:
+        return moments, everything
+    return moments.within(used), used
+
+
+def _among_all_words(whitener: FloatArray, used: NDArray[np.intp], n_words: int) -> FloatArray:
+    full = np.zeros((whitener.shape[0], n_words))
+    full[:, used] = whitener
+    return full
 
 
 def _word_directions(moments: SymmetricMoments, images: FloatArray, n_words: int = 256) -> FloatArray:

@@ -1,16 +1,24 @@
 """Power iterations: on all components at once, and on one after the other with deflation."""
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 
-from polyad.decompose.contractions import eigenvectors_of_one, random_directions
-from polyad.decompose.diagonalisation import Diagonalisation, checked_tensor, summarise, warn_not_converged
+from polyad.decompose.contractions import Contractions, FormedTensor, one_direction, random_directions
+from polyad.decompose.diagonalisation import (
+    Diagonalisation,
+    checked_tensor,
+    summarise,
+    summarise_contractions,
+    warn_not_converged,
+)
 from polyad.engine.blocks import FloatArray
 from polyad.moments.symmetric import outer_cube
 
 
 def power(
-    tensor: FloatArray,
+    tensor: FloatArray | Contractions,
     *,
     directions: FloatArray | None = None,
     max_iter: int | None = None,
@@ -26,7 +34,7 @@ def power(
     Parameters
     ----------
     tensor
-        K x K x K, symmetric.
+        K x K x K, symmetric; or its contractions, which are all that the method needs.
     directions
         F x K: see :func:`polyad.decompose.spectral`, which makes the start.
     max_iter
@@ -37,14 +45,12 @@ def power(
     random_state
         Seed of the start.
     """
-    stack = checked_tensor(tensor, "power")
-    K = stack.shape[1]
-    rotation = eigenvectors_of_one(stack, directions, random_state)
+    third: Any = tensor if hasattr(tensor, "contract") else FormedTensor(checked_tensor(tensor, "power"))
+    rotation: FloatArray = linalg.eigh(third.along(one_direction(third.n_components, directions, random_state)))[1]
     limit = 200 if max_iter is None else max_iter
-    flat, change, n_iter = stack.reshape(K * K, K), np.inf, 0
+    change, n_iter = np.inf, 0
     while n_iter < limit and change > tol:
-        contracted = (flat @ rotation).reshape(K, K, K)
-        gradient = np.einsum("ijk,jk->ik", contracted, rotation)
+        gradient = third.contract(rotation)
         gradient *= (gradient * rotation).sum(axis=0)
         left, _, right = linalg.svd(gradient)
         previous, rotation = rotation, left @ right
@@ -52,7 +58,9 @@ def power(
         n_iter += 1
     if change > tol and limit >= 20:
         warn_not_converged("power", n_iter, change, tol)
-    return summarise(stack, rotation, n_iter, change <= tol)
+    if isinstance(third, FormedTensor):
+        return summarise(third.tensor, rotation, n_iter, change <= tol)
+    return summarise_contractions(third, rotation, n_iter, change <= tol)
 
 
 def tensor_power(
@@ -108,7 +116,7 @@ def _best_component(tensor: FloatArray, starts: FloatArray, limit: int, tol: flo
     vectors = starts.T
     for _ in range(min(20, limit)):
         vectors = _power_step(tensor, vectors)
-    scores = np.abs((_contract(tensor, vectors) * vectors).sum(axis=0))
+    scores = np.abs((FormedTensor(tensor).contract(vectors) * vectors).sum(axis=0))
     vector = vectors[:, [int(scores.argmax())]]
     change, n_iter = np.inf, min(20, limit)
     while n_iter < limit and change > tol:
@@ -118,15 +126,8 @@ def _best_component(tensor: FloatArray, starts: FloatArray, limit: int, tol: flo
     return vector[:, 0], n_iter, change
 
 
-def _contract(tensor: FloatArray, vectors: FloatArray) -> FloatArray:
-    """T(., v, v) for every column v."""
-    K = tensor.shape[0]
-    once = (tensor.reshape(K * K, K) @ vectors).reshape(K, K, -1)
-    return np.einsum("ijs,js->is", once, vectors)
-
-
 def _power_step(tensor: FloatArray, vectors: FloatArray) -> FloatArray:
-    image = _contract(tensor, vectors)
+    image = FormedTensor(tensor).contract(vectors)
     # A negative value would flip the vector at every step and never settle.
     image *= np.sign((image * vectors).sum(axis=0) + 1e-300)
     return image / np.maximum(np.linalg.norm(image, axis=0), 1e-300)

@@ -73,6 +73,30 @@ class Blocks:
         """The row groups as they were given, before they are cut into blocks."""
         return self._parts
 
+    def columns(self, chosen: NDArray[np.intp]) -> "Blocks":
+        """Return the data of some columns, in the order given.
+
+        Examples
+        --------
+        >>> [block.rows.toarray().tolist() for block in count_blocks([[2, 0, 1], [0, 3, 0]]).columns(np.array([0, 2]))]
+        [[[2.0, 1.0], [0.0, 0.0]]]
+        """
+        parts: Iterable[Any] = _ChosenColumns(self._parts, chosen)
+        if isinstance(self._parts, list):
+            parts = list(parts)
+        return Blocks(parts, (self.shape[0], chosen.size))
+
+
+class _ChosenColumns:
+    """A re-iterable of parts of which only some columns are read."""
+
+    def __init__(self, parts: Iterable[Any], chosen: NDArray[np.intp]) -> None:
+        self._parts, self._chosen = parts, chosen
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in self._parts:
+            yield part[:, self._chosen]
+
 
 class _CheckedParts:
     """A re-iterable of raw parts, each checked whenever it is read: it may come from disk, and change."""

@@ -12,6 +12,7 @@ PAD = 16
 TINY = np.float32(1e-30)
 ONE = np.float32(1)
 ZERO = np.float32(0)
+LEAST = np.float32(0.2)  # of what a step would give without going beyond it: no share may fall below zero
 
 
 def padded(size: int) -> int:
@@ -20,11 +21,12 @@ def padded(size: int) -> int:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
+def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, beyond):  # type: ignore[no-untyped-def]
     """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
 
-    The last iteration leaves ``shares`` as they are: ``shares * gathered`` are then the expected tokens of the topics
-    and ``inverse`` is 1 / (rows shares) for every cell, both for the same shares.
+    With ``beyond`` above 0 each step goes on by that share of its change: EM creeps, and near its end a step of twice
+    the length is still a safe one. The last iteration leaves ``shares`` as they are: ``shares * gathered`` are then
+    the expected tokens of the topics and ``inverse`` is 1 / (rows shares) for every cell, both for the same shares.
     """
     n, K = rows.shape
     fours = n - n % 4
@@ -53,7 +55,8 @@ def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter):  # type
                 gathered[k] += weight * rows[i, k]
         if iteration < n_iter - 1:
             for k in range(K):
-                shares[k] = prior[k] + shares[k] * gathered[k]
+                step = prior[k] + shares[k] * gathered[k]
+                shares[k] = max(step + beyond * (step - shares[k]), LEAST * step)
 
 
 @njit(cache=True, nogil=True)
@@ -103,7 +106,7 @@ def infer_shares(first, last, indptr, words, counts, topics, prior, n_topics, n_
         scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
         for k in range(K):
             shares[k] = prior[k] * scale
-        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse, n_iter)
+        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse, n_iter, ZERO)
         for k in range(K):
             gathered[k] *= shares[k]
         _write_shares(gathered, prior, out[d])
@@ -191,7 +194,7 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
         scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
         for k in range(K):
             shares[k] = prior[k] * scale
-        fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3)
+        fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3, ZERO)
         for i in range(n):
             for k in range(K):
                 kept[i, k] = shares[k] * rows[i, k] * inverse[i]
@@ -223,14 +226,14 @@ def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-u
 
 @njit(cache=True, nogil=True, fastmath=True)
 def expect_documents(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_iter, warm, shares_of, tokens_of, inverse,
+    first, last, indptr, words, counts, topics, prior, n_iter, beyond, warm, shares_of, tokens_of, inverse,
     kept_at, kept, leave_out, one_token, floor,
 ):  # fmt: skip
     """E step of documents first to last.
 
-    Writes the shares and expected tokens of each document, 1 / (rows shares) of each cell, and for words whose
-    responsibilities are kept (``kept_at`` >= 0) these responsibilities. With ``leave_out`` such a
-    word's row is that of all other tokens: its own token is taken out of it.
+    Writes the shares and expected tokens of each document, 1 / (rows shares) of each cell, and for cells whose
+    responsibilities are kept (``kept_at`` >= 0) these responsibilities. With ``leave_out`` such a cell sees its
+    word's row in all other documents: the tokens of its own are taken out of it.
     """
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
@@ -244,15 +247,17 @@ def expect_documents(  # type: ignore[no-untyped-def]
             word, own = words[start + i], kept_at[start + i]
             length += counts[start + i]
             if leave_out and own >= 0:
+                count = counts[start + i]
                 for k in range(K):
-                    rows[i, k] = max(topics[word, k] - kept[own, k] * one_token[k], floor[k])
+                    rows[i, k] = max(topics[word, k] - count * kept[own, k] * one_token[k], floor[k])
             else:
                 for k in range(K):
                     rows[i, k] = topics[word, k]
         scale = ONE + length / prior_total
         for k in range(K):
             shares[k] = prior[k] + tokens_of[d, k] if warm else prior[k] * scale
-        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse[start : start + n], n_iter)
+        own_inverse = inverse[start : start + n]
+        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, own_inverse, n_iter, beyond)
         for i in range(n):
             own = kept_at[start + i]
             if own >= 0:
@@ -272,27 +277,22 @@ def collect_words(  # type: ignore[no-untyped-def]
     Going word by word through the transposed index needs no accumulators, so that there is nothing to merge.
     """
     K = topics.shape[1]
-    tokens = np.empty(K, np.float32)
+    tokens, scaled = np.empty(K, np.float32), np.empty(K, np.float32)
     for word in range(first, last):
-        begin, end = word_ptr[word], word_ptr[word + 1]
         for k in range(K):
-            tokens[k] = ZERO
-        if begin < end and kept_at[word_cells[begin]] >= 0:
-            for p in range(begin, end):
-                cell = word_cells[p]
-                own, count = kept_at[cell], counts[cell]
+            tokens[k], scaled[k] = ZERO, ZERO
+        for p in range(word_ptr[word], word_ptr[word + 1]):
+            cell = word_cells[p]
+            own, count = kept_at[cell], counts[cell]
+            if own >= 0:
                 for k in range(K):
                     tokens[k] += count * kept[own, k]
-            for k in range(K):
-                out[word, k] = tokens[k]
-        else:
-            for p in range(begin, end):
-                cell, document = word_cells[p], word_documents[p]
-                weight = counts[cell] * inverse[cell]
+            else:
+                document, weight = word_documents[p], count * inverse[cell]
                 for k in range(K):
-                    tokens[k] += weight * shares_of[document, k]
-            for k in range(K):
-                out[word, k] = tokens[k] * topics[word, k]
+                    scaled[k] += weight * shares_of[document, k]
+        for k in range(K):
+            out[word, k] = tokens[k] + scaled[k] * topics[word, k]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -347,7 +347,7 @@ def expect_cvb0(  # type: ignore[no-untyped-def]
         else:
             for k in range(K):
                 shares[k] = prior[k] * (ONE + length / prior_total)
-            fixed_point(rows[:n], counts[start : start + n], prior, shares, fresh, inverse, 5)
+            fixed_point(rows[:n], counts[start : start + n], prior, shares, fresh, inverse, 5, ZERO)
             for i in range(n):
                 for k in range(K):
                     own[i, k] = shares[k] * rows[i, k] * inverse[i]

@@ -6,6 +6,7 @@ the documents (but for rounding) or on the number of threads.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, WordIndex, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import collect_words, expect_documents, padded
 
-INNER = 5  # iterations for each document in a pass; later passes go on from the shares of the last one
-RARE = 100  # up to so many documents a word's own token is left out of its row: plain EM overfits these words
-OVER_RELAXATION = 0.7  # of the change in the counts of frequent words
+INNER = 3  # iterations for each document in a pass; later passes go on from the shares of the last one
+OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
+OVER_RELAXATION = 0.7  # of the change in the counts
+SHARES_RELAXATION = 1.0  # of the change in the shares of a document
 FEWEST = 0.2  # over-relaxed counts are at least this share of the counts themselves
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
@@ -57,11 +59,16 @@ class _Documents:
     kept: Table
 
 
-def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_rare_cells: int, n_components: int) -> int:
+def is_own(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell for each cell whether its document has so many of the word's tokens that it must not see them."""
+    return counts >= OWN * word_totals[words]
+
+
+def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int, n_components: int) -> int:
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
     index = n_cells * (4 + 4 + 4 + 4 + 4) + 8 * n_cells  # counts, two indices, inverse, kept places; the transposition
-    return index + 4 * K * (2 * n_documents + 7 * n_words + n_rare_cells)
+    return index + 4 * K * (2 * n_documents + 7 * n_words + n_own_cells)
 
 
 def polish(
@@ -76,12 +83,14 @@ def polish(
     over_relaxation: float = OVER_RELAXATION,
     progress: Callable[[int], object] | None = None,
 ) -> Polished:
-    """Improve topics by passes of EM in which a rare word's own token does not count for itself.
+    """Improve topics by passes of EM in which a document's own tokens do not count for themselves.
 
-    Plain EM explains every token of a rare word by the topic that this very token has put the word in, and overfits
-    from the third pass on. Leaving the token out of its word's row, as a collapsed sampler does, cures that at the
-    price of keeping the responsibilities of rare words only. And the fewer tokens a word has, the more of its row in
-    the end is that of the first pass (:func:`settle_words`).
+    Plain EM explains a rare word by the topic that this very document has put the word in, and a frequent one by a
+    document that repeats it again and again; it overfits from the third pass on. What predicts other documents is a
+    word's row without the document at hand. The document's tokens are left out where they are a hundredth of the
+    word's tokens or more, which costs keeping the responsibilities of these cells; where they are fewer it makes no
+    difference. A collapsed sampler leaves out one token, and the others of a bursty word stand for it. And the fewer
+    tokens a word has, the more of its row in the end is that of the first pass (:func:`settle_words`).
 
     Parameters
     ----------
@@ -101,34 +110,35 @@ def polish(
         False gives plain EM, with no word settled either: its penalised likelihood never gets worse (with
         ``over_relaxation`` 0 and a given ``smoothing``).
     over_relaxation
-        How far the counts of frequent words go beyond their last change.
+        How far the counts of words go beyond their last change; above 0 the shares of documents go on as well, by
+        all of theirs.
     progress
         Called with the number of each finished pass.
     """
     K = components.shape[0]
-    rare = RARE if leave_out else 0
     all_cells = [cells_of(part) for part in parts]
-    indices = [index_words(cells) for cells in all_cells]
-    frequency = np.sum([index.document_frequency for index in indices], axis=0)
-    states = [prepare_part(cells, index, frequency <= rare, K) for cells, index in zip(all_cells, indices)]
-    n_tokens = sum(float(part.sum()) for part in parts)
-    is_frequent = (frequency > rare)[:, None].astype(np.float32)
+    word_totals = np.sum([np.bincount(cells.words, cells.counts, cells.shape[1]) for cells in all_cells], axis=0)
+    states = [prepare_part(cells, index_words(cells), word_totals if leave_out else None, K) for cells in all_cells]
+    shares_relaxation = SHARES_RELAXATION if over_relaxation > 0 else 0.0
     table, padded_prior = topic_table(components), padded_vector(prior)
     one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
     counts, before, early = np.zeros_like(table), None, table
     objective: list[float] = []
     for number in range(n_passes):
-        loo = leave_out and number > 0
+        later = number > 0
         likelihood = 0.0
         counts = np.zeros_like(table)
         for state in states:
-            value, fresh = expect_part(state, table, padded_prior, run, INNER, number > 0, loo, one_token, floor)
+            value, fresh = expect_part(
+                state, table, padded_prior, run, INNER, later, leave_out and later,
+                one_token, floor, shares_relaxation,
+            )  # fmt: skip
             likelihood += value
             counts += fresh
-        objective.append(likelihood / max(n_tokens, 1.0))
+        objective.append(likelihood / max(float(word_totals.sum()), 1.0))
         extrapolated = counts
         if before is not None and over_relaxation > 0:
-            extrapolated = _beyond(before, counts, over_relaxation * is_frequent)
+            extrapolated = _beyond(before, counts, over_relaxation)
         before = counts
         table, one_token, floor = normalised_topics(extrapolated, K, smoothing)
         if number == 0:
@@ -142,12 +152,16 @@ def polish(
     return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
 
 
-def prepare_part(cells: Cells, index: WordIndex, is_rare: NDArray[np.bool_] | None, K: int) -> _Documents:
-    """Set up what a part of the corpus keeps from pass to pass; ``is_rare`` marks words with kept responsibilities."""
+def prepare_part(cells: Cells, index: WordIndex, word_totals: NDArray[Any] | None, K: int) -> _Documents:
+    """Set up what a part of the corpus keeps from pass to pass.
+
+    ``word_totals``, the tokens of each word in the whole corpus, tell which cells keep their responsibilities; without
+    them none does.
+    """
     kept_at = np.full(cells.words.size, -1, np.int32)
     n_kept = 0
-    if is_rare is not None:
-        kept_cells = np.flatnonzero(is_rare[cells.words])
+    if word_totals is not None:
+        kept_cells = np.flatnonzero(is_own(cells.counts, cells.words, word_totals))
         n_kept = kept_cells.size
         kept_at[kept_cells] = np.arange(n_kept, dtype=np.int32)
     width, n_documents = padded(K), cells.shape[0]
@@ -172,15 +186,16 @@ def expect_part(
     leave_out: bool,
     one_token: NDArray[np.float32],
     floor: NDArray[np.float32],
+    relaxation: float = 0.0,
 ) -> tuple[float, Table]:
     """Return the log-likelihood of a part given its shares, and the expected tokens of each word in each topic."""
-    cells, index = state.cells, state.index
+    cells, index, beyond = state.cells, state.index, np.float32(relaxation)
     tokens = np.empty_like(table)
 
     def expect_range(documents: tuple[int, int]) -> float:
         first, last = documents
         expect_documents(
-            first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, warm,
+            first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, beyond, warm,
             state.shares, state.tokens, state.inverse, state.kept_at, state.kept,
             leave_out, one_token, floor,
         )  # fmt: skip
@@ -210,10 +225,10 @@ def _log_likelihood(state: _Documents, first: int, last: int) -> float:
     return -float(np.dot(counts.astype(np.float64), logs)) - float(lengths @ np.log(totals))
 
 
-def _beyond(before: Table, counts: Table, share: NDArray[np.float32]) -> Table:
-    """Let counts go on in the direction of their last change, by a share of it for each word."""
+def _beyond(before: Table, counts: Table, share: float) -> Table:
+    """Let counts go on in the direction of their last change, by a share of it."""
     beyond = counts - before
-    beyond *= share
+    beyond *= np.float32(share)
     beyond += counts
     return np.maximum(beyond, FEWEST * counts, out=beyond)
 

@@ -17,7 +17,7 @@ from scipy import sparse
 from polyad.engine import Blocks, Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import even_ranges
-from polyad.inference.kernels import TINY, fixed_point, padded
+from polyad.inference.kernels import TINY, ZERO, fixed_point, padded
 
 Float32 = NDArray[np.float32]
 
@@ -253,7 +253,7 @@ def _documents(  # type: ignore[no-untyped-def]
             counts[i] = yc[yp[d] + i - n_left]
         for k in range(K):
             mixture[k] = theta[d, k] if warm else prior[k]
-        fixed_point(buffer[:n_cells], counts[:n_cells], prior, mixture, gathered, inverse, n_iter)
+        fixed_point(buffer[:n_cells], counts[:n_cells], prior, mixture, gathered, inverse, n_iter, ZERO)
         for k in range(K):
             theta[d, k] = prior[k] + mixture[k] * gathered[k]
 

@@ -14,7 +14,9 @@ from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import collect_words, expect_cvb0, expect_variational, padded
-from polyad.inference.polish import INNER, Polished, Table, expect_part, normalised_topics, prepare_part
+from polyad.inference.polish import Polished, Table, expect_part, normalised_topics, prepare_part
+
+INNER = 5  # iterations for each document in a pass
 
 Progress = Callable[[int], object] | None
 

@@ -7,11 +7,12 @@ from scipy import sparse
 
 from polyad.decompose.whitening import krylov_columns
 from polyad.engine.blocks import FloatArray
-from polyad.inference.polish import RARE, SMOOTHING, Polished, polish, polish_bytes
+from polyad.inference.polish import SMOOTHING, Polished, is_own, polish, polish_bytes
 from polyad.inference.sampler import gibbs_sweeps
 from polyad.models.moment_start import Corpus
 from polyad.models.topic_model import number_of_passes
 
+POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
 SWEEPS, BURN_IN = 200, 50  # of the sampler in the preset "full"
 SAMPLED_CONCENTRATION = 3.0  # a sampler's shares are not smoothed by expectation, and take a wider prior
 LEAST_SMOOTHING = 0.04  # tokens that the sampler adds to every word of a topic, at least
@@ -27,16 +28,21 @@ def planned_bytes(corpus: Corpus, n_components: int) -> int:
     """
     N, M = corpus.blocks.shape
     K = n_components
-    frequency = corpus.summary.document_frequency
-    n_rare = int(frequency[frequency <= RARE].sum())
+    totals = corpus.summary.word_totals
+    n_own = corpus.run(lambda b: int(is_own(b.rows.data, b.rows.indices, totals).sum()), corpus.blocks)
     partial_sums = 16  # of M x K numbers: in flight in a few threads, and one for each level of the sum
     whitening = 8 * M * krylov_columns(K) + partial_sums * 8 * M * K
     tensors = 8 * (6 + partial_sums) * K**3
-    polishing = polish_bytes(N, M, corpus.summary.n_cells, n_rare, K)
+    polishing = polish_bytes(N, M, corpus.summary.n_cells, n_own, K)
     canonical_copy = (8 + 4) * corpus.summary.n_cells  # where X is not float64 counts with 32-bit indices already
     planned = max(whitening + tensors, polishing + 8 * M * K) + canonical_copy + 8 * 4 * N
     logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
     return planned
+
+
+def polish_prior(n_components: int) -> FloatArray:
+    """Return the prior of the shares while topics are polished, where the user gives none."""
+    return np.full(n_components, POLISH_CONCENTRATION / n_components)
 
 
 def polish_topics(
@@ -48,8 +54,8 @@ def polish_topics(
     random_state: int,
 ) -> Polished:
     """Polish topics; with no pass at all, only find each topic's share of the tokens."""
-    K, n_passes = topics.shape[0], number_of_passes(preset)
-    alpha = np.full(K, 1 / K) if prior is None else prior
+    n_passes = number_of_passes(preset, corpus)
+    alpha = polish_prior(topics.shape[0]) if prior is None else prior
     polished = polish(corpus.parts, topics, alpha, corpus.run, n_passes=max(n_passes, 1), smoothing=smoothing)
     if n_passes == 0:
         return Polished(topics, polished.topic_tokens, ())

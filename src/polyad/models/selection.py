@@ -15,9 +15,10 @@ from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import polish
 from polyad.metrics.alignment import align
 from polyad.metrics.coherence import npmi_coherence
+from polyad.models.dirichlet import polish_prior
 from polyad.models.lda import MOMENT_CONCENTRATION
 from polyad.models.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
-from polyad.models.topic_model import PASSES
+from polyad.models.topic_model import number_of_passes
 from polyad.moments import raw_moments, summarise_counts
 
 HOLD_OUT = 0.2
@@ -87,8 +88,8 @@ class _Half:
         signs = np.where(found.values < 0, -1.0, 1.0)
         components = signs[:, None] * (self.images[:, :K] @ found.rotation).T
         start = (1 - UNIGRAM_SHARE) * simplex_rows(components) + UNIGRAM_SHARE * self.corpus.unigram
-        prior = np.full(K, 1 / K)
-        return polish(self.corpus.parts, start, prior, self.corpus.run, n_passes=PASSES["fast"]).components
+        n_passes = number_of_passes("fast", self.corpus)
+        return polish(self.corpus.parts, start, polish_prior(K), self.corpus.run, n_passes=n_passes).components
 
 
 def select_n_components(

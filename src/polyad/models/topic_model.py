@@ -22,7 +22,8 @@ from polyad.models.moment_start import Corpus
 from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
-PASSES = {"off": 0, "fast": 10, "full": 80}
+PASSES = {"off": 0, "full": 80}
+FAST_PASSES = 7, 25  # of "fast": one for every fifty tokens of a document, but at least and at most so many
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
@@ -267,8 +268,14 @@ def checked_n_components(n_components: Any) -> int:
     return int(n_components)
 
 
-def number_of_passes(polish: str | int) -> int:
-    """Return the polishing passes of a preset, or of a number."""
+def number_of_passes(polish: str | int, corpus: Corpus) -> int:
+    """Return the polishing passes of a preset, or of a number.
+
+    Topics of short documents have nearly all that likelihood can give after a few passes; long documents go on
+    telling them apart.
+    """
+    if polish == "fast":
+        return int(np.clip(corpus.n_tokens / corpus.blocks.shape[0] / 50, *FAST_PASSES))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
     if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:

@@ -1,9 +1,11 @@
 """Cumulants of discrete ICA and of its parametric case, the gamma-Poisson model."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray
+from polyad.moments.factored import FactoredThird, factor_third
 from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
@@ -47,7 +49,13 @@ def discrete_ica_moments(blocks: Blocks, run: Runner) -> SymmetricMoments:
     def third_rows(directions: FloatArray) -> FloatArray:
         return factorial_third_rows(blocks, run, directions, cube, pair, mean, directions @ mean, mean)
 
-    return SymmetricMoments(mean, symmetric_operator(M, second_product), third, third_rows)
+    def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
+        return factor_third(blocks, run, whitener, cube, pair, mean, whitener @ mean)
+
+    def within(words: NDArray[np.intp]) -> SymmetricMoments:
+        return discrete_ica_moments(blocks.columns(words), run)
+
+    return SymmetricMoments(mean, symmetric_operator(M, second_product), third, third_rows, factored, within)
 
 
 def generalised_covariances(blocks: Blocks, run: Runner, whitener: FloatArray, points: FloatArray) -> FloatArray:

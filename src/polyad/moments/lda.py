@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray, checked_counts
+from polyad.moments.factored import FactoredThird, factor_third
 from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
@@ -88,10 +90,14 @@ class RawMoments:
         def second_product(columns: FloatArray) -> FloatArray:
             return raw.second @ columns - pair * np.outer(raw.mean, raw.mean @ columns)
 
+        def raw_images(whitener: FloatArray, images: FloatArray | None) -> FloatArray:
+            if images is None:
+                return raw.second @ whitener.T
+            return images + pair * np.outer(raw.mean, whitener @ raw.mean)
+
         def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
-            if images is not None:
-                images = images + pair * np.outer(raw.mean, whitener @ raw.mean)  # of the raw second moment
-            return _with_concentration(*self._projected(whitener, images), c0)
+            mean, second = self._projected_pairs(whitener, raw_images(whitener, images))
+            return _with_concentration(mean, second, raw.third(whitener), c0)
 
         def third_rows(directions: FloatArray) -> FloatArray:
             second = (raw.second @ directions.T).T
@@ -100,19 +106,26 @@ class RawMoments:
             from_pairs = np.outer(energies, raw.mean) + 2 * means[:, None] * second
             return raw.third_rows(directions) - square * from_pairs + cube * np.outer(means**2, raw.mean)
 
+        def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
+            mean, second = self._projected_pairs(whitener, raw_images(whitener, images))
+            return raw.factored(whitener).with_concentration(mean, second, c0)
+
+        def within(words: NDArray[np.intp]) -> SymmetricMoments:
+            return RawMoments(raw.within(words), self.n_too_short).at(c0)
+
         operator = symmetric_operator(raw.mean.size, second_product)
-        return SymmetricMoments(raw.mean, operator, third, third_rows)
+        return SymmetricMoments(raw.mean, operator, third, third_rows, factored, within)
 
     def project(self, whitener: FloatArray) -> "ProjectedMoments":
         """Return the moments along K directions: all that a change of c0 needs, without another pass."""
-        return ProjectedMoments(whitener, *self._projected(whitener))
-
-    def _projected(
-        self, whitener: FloatArray, images: FloatArray | None = None
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         raw = self.moments
-        second = whitener @ (raw.second @ whitener.T if images is None else images)
-        return whitener @ raw.mean, (second + second.T) / 2, raw.third(whitener)
+        mean, second = self._projected_pairs(whitener, raw.second @ whitener.T)
+        return ProjectedMoments(whitener, mean, second, raw.third(whitener))
+
+    def _projected_pairs(self, whitener: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the first two raw moments along the rows of a whitener; ``images`` is the second one times it."""
+        second = whitener @ images
+        return whitener @ self.moments.mean, (second + second.T) / 2
 
 
 @dataclass(frozen=True)
@@ -225,7 +238,15 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
         centre = np.zeros(directions.shape[0])
         return factorial_third_rows(blocks, run, directions, w3, w3, triple_diagonal, centre, nothing)
 
-    moments = SymmetricMoments(mean, symmetric_operator(M, second_product), third, third_rows)
+    def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
+        centre = np.zeros(whitener.shape[0])
+        return factor_third(blocks, run, whitener, w3, w3, triple_diagonal, centre)
+
+    def within(words: NDArray[np.intp]) -> SymmetricMoments:
+        return raw_moments(blocks.columns(words), run, lengths, weights).moments
+
+    operator = symmetric_operator(M, second_product)
+    moments = SymmetricMoments(mean, operator, third, third_rows, factored, within)
     return RawMoments(moments, int((lengths < 3).sum()))
 
 

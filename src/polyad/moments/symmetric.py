@@ -1,17 +1,16 @@
 """The moments of a one-view model, and the tensor algebra that they share."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray
-
-CHUNK_ROWS = 1 << 10
+from polyad.moments.factored import FactoredThird, chunks
 
 
 class Third(Protocol):
@@ -19,6 +18,14 @@ class Third(Protocol):
 
     def __call__(self, whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         """Return the K x K x K tensor T(W, W, W)."""
+        ...
+
+
+class Factored(Protocol):
+    """The whitened third moment in factors, as a function of the whitener."""
+
+    def __call__(self, whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
+        """Return T(W, W, W), not formed."""
         ...
 
 
@@ -38,12 +45,18 @@ class SymmetricMoments:
     third_rows
         ``third_rows(directions)`` with J x M directions v_j is the J x M array T(v_j, v_j, e_m), the rows that
         the SVTD algorithm reads its components from; one pass and no K x K x M array.
+    factored
+        The same tensor as ``third`` in factors, for methods that need a few of its contractions alone; one pass.
+    within
+        ``within(words)`` are the moments of some of the words, in increasing order.
     """
 
     mean: FloatArray
     second: LinearOperator
     third: Third
     third_rows: Callable[[FloatArray], FloatArray]
+    factored: Factored
+    within: "Callable[[NDArray[np.intp]], SymmetricMoments]"
 
 
 def symmetrise(tensor: FloatArray) -> FloatArray:
@@ -164,13 +177,6 @@ def factorial_third_rows(
     cubes, pairs, totals = run(block_sums, blocks)
     rows = cubes - mean[:, None] * totals - 2 * loadings * pairs + 2 * squares * diagonal[:, None]
     return np.ascontiguousarray(rows.T)
-
-
-def chunks(n_rows: int) -> Iterator[slice]:
-    """Cut a number of rows into an even number of equal slices whose products stay in the cache."""
-    n_chunks = 2 * -(-max(n_rows, 1) // (2 * CHUNK_ROWS))
-    edges = [n_rows * chunk // n_chunks for chunk in range(n_chunks + 1)]
-    return (slice(first, last) for first, last in pairwise(edges))
 
 
 def symmetric_operator(size: int, product: Callable[[FloatArray], FloatArray]) -> LinearOperator:
