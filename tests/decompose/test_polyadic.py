@@ -44,6 +44,18 @@ def test_lda_from_population_moments(method, M):
     assert np.allclose(dirichlet_prior(found.values, prior.sum())[order], prior, atol=1e-8)
 
 
+def test_many_components_without_forming_the_tensor():
+    """From 48 on the power method looks at contractions alone; words without a scale are filled in all the same."""
+    rng = np.random.default_rng(0)
+    topics, prior = rng.dirichlet(np.full(400, 0.05), 50), np.full(50, 0.1)
+    metric = np.where(np.arange(400) % 10 > 0, 1.0, 0.0)
+    found = polyadic_decomposition(lda_population(topics, prior), 50, method="power", metric=metric, max_iter=60)
+    components = simplex_rows(found.components)
+    assert np.abs(components[match_rows(components, topics)] - topics).max() < 1e-8
+    assert np.allclose(dirichlet_prior(found.values, prior.sum()), prior, atol=1e-8)
+    assert found.diagonalisation.energy < 1e-14
+
+
 @pytest.mark.parametrize("method", DIAGONALISERS)
 def test_single_topic_from_population_moments(method):
     topics, weights = truth(40, 1)

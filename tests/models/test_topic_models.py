@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -236,14 +237,12 @@ def test_score_prefers_the_truth(model):
 
 
 @pytest.mark.parametrize(
-    "sample",
-    [
-        make_gamma_poisson(5000, 1000, 10, mean_length=200.0, prior=0.1, random_state=0),
-        make_lda(5000, 1000, 10, length=200, prior=0.1, random_state=0),
-    ],
+    "draw",
+    [partial(make_gamma_poisson, mean_length=200.0), partial(make_lda, length=200)],
     ids=["gamma-Poisson lengths", "fixed length"],
 )
-def test_fast_beats_off_on_a_sample(sample):
+def test_fast_beats_off_on_a_sample(draw):
+    sample = draw(5000, 1000, 10, prior=0.1, random_state=0)
     errors = {p: l1_error(LDA(10, polish=p).fit(sample.counts).components_, sample.components) for p in ("off", "fast")}
     assert errors["fast"] <= 2 / 3 * errors["off"]
 
@@ -309,17 +308,31 @@ def test_names_of_an_earlier_fit_are_forgotten():
     assert model.topics(1)[0][0].startswith("x")
 
 
-@pytest.mark.parametrize("polish", ["off", "fast"])
-@pytest.mark.parametrize("K", [5, 40])
-def test_memory_is_planned_and_kept(K, polish):
-    X = make_lda(3000, 3000, 10, length=100, topic_prior=0.3).counts
-    model = LDA(K, polish=polish, n_jobs=2)
-    model.fit(X)  # what is loaded and compiled once does not count
-    tracemalloc.start()
-    model.fit(X)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert 0.2 * model.diagnostics_.memory_bytes < peak < 1.1 * model.diagnostics_.memory_bytes
+def rows_in_groups(X, size):
+    return [X[first : first + size] for first in range(0, X.shape[0], size)]
+
+
+MEMORY = {
+    "few topics": (lambda: make_lda(3000, 3000, 10, length=100, topic_prior=0.3).counts, LDA(5)),
+    "no polishing": (lambda: make_lda(3000, 3000, 10, length=100, topic_prior=0.3).counts, LDA(5, polish="off")),
+    "many topics": (lambda: make_lda(3000, 3000, 10, length=100, topic_prior=0.3).counts, LDA(60)),
+    "a tensor": (lambda: make_lda(3000, 3000, 10, length=100, topic_prior=0.3).counts, LDA(40, method="jacobi")),
+    "short documents": (lambda: make_lda(30000, 300, 10, length=4, topic_prior=0.3).counts, LDA(48, polish=1)),
+    "many groups": (lambda: rows_in_groups(make_lda(2000, 3000, 10, length=50).counts, 50), LDA(16, polish=2)),
+    "one topic a document": (lambda: make_lda(20000, 300, 10, length=8).counts, SingleTopic(50)),
+}
+
+
+@pytest.mark.parametrize("case", MEMORY)
+def test_memory_is_planned_and_kept(case):
+    X, model = MEMORY[case][0](), clone(MEMORY[case][1]).set_params(n_jobs=2)
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(X)  # what is loaded and compiled once does not count
+        tracemalloc.start()
+        model.fit(X)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert 0.1 * model.diagnostics_.memory_bytes < peak < 1.1 * model.diagnostics_.memory_bytes
 
 
 def test_top_documents():
@@ -422,3 +435,26 @@ def test_wrong_vocabulary_at_transform():
 def test_fast_takes_more_passes_over_longer_documents(length, n_passes):
     model = LDA(2).fit(make_lda(40, 30, 2, length=length).counts)
     assert len(model.diagnostics_.objective) == n_passes
+
+
+def test_empty_documents_change_nothing():
+    X = make_lda(300, 100, 3, length=600).counts
+    padded = sparse.vstack([X, sparse.csr_array((200, 100))], format="csr")
+    without, with_them = (LDA(3).fit(counts) for counts in (X, padded))
+    assert len(without.diagnostics_.objective) == len(with_them.diagnostics_.objective) == 12
+    assert np.abs(without.components_ - with_them.components_).max() < 1e-6
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_groups_of_rows_may_be_empty(model):
+    X = SAMPLES[model].counts
+    whole, groups = model(5).fit(X), model(5).fit([X[:700], X[:0], X[700:]])
+    assert np.abs(whole.components_ - groups.components_).max() < 1e-6
+
+
+@pytest.mark.parametrize("K", [5, 50])
+def test_energy_does_not_depend_on_how_rows_are_cut(K):
+    X = SAMPLES[LDA].counts
+    with warnings.catch_warnings(action="ignore"):
+        whole, groups = LDA(K, polish="off").fit(X), LDA(K, polish="off").fit([X[:700], X[700:]])
+    assert np.isclose(whole.diagnostics_.energy, groups.diagnostics_.energy, rtol=1e-6)

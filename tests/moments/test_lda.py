@@ -37,6 +37,14 @@ def test_moments_equal_brute_force(weights, c0):
     assert np.allclose(moments.third_rows(V), row_contractions(T, V), atol=1e-10)
 
 
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_energies_of_pairs_equal_brute_force(weights):
+    X = small_corpus()
+    V = np.random.default_rng(1).standard_normal((4, X.shape[1]))
+    M2 = lda_tensors(X, weights, 0.0)[1]
+    assert np.allclose(moments_of(X, weights).pair_energies(V), np.diag(V @ M2 @ V.T), atol=1e-12)
+
+
 @settings(max_examples=60, deadline=None)
 @given(corpora(), st.sampled_from(WEIGHTS), st.sampled_from([0.0, 1.0, 7.0]))
 def test_moments_equal_brute_force_on_hostile_corpora(X, weights, c0):

@@ -1,17 +1,19 @@
 """The four steps in one call: from the moments of any one-view model to its components."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
+from polyad.decompose.power import power
 from polyad.decompose.registry import diagonaliser
 from polyad.decompose.whitening import Whitening, whiten
 from polyad.engine.blocks import FloatArray
 from polyad.engine.passes import single_threaded_blas
 from polyad.moments.symmetric import SymmetricMoments
+
+FACTORED_FROM = 48  # components from which a few contractions cost less than the tensor
 
 
 @dataclass(frozen=True)
@@ -72,17 +74,19 @@ def polyadic_decomposition(
     array([[0. , 0.1, 0.1, 0. ], [0.7, 0.2, 0.3, 0.6]])
     """
     with single_threaded_blas():
-        own, used = _of_used_words(moments, metric, n_components)
-        scale = None if metric is None else metric[used]
-        whitening = whiten(own.second, n_components, metric=scale, strict=strict, random_state=random_state)
+        scale = np.ones(moments.mean.size) if metric is None else np.asarray(metric, dtype=np.float64)
+        own, used = _of_used_words(moments, scale, n_components)
+        whitening = whiten(own.second, n_components, metric=scale[used], strict=strict, random_state=random_state)
         whitening = replace(whitening, whitener=_among_all_words(whitening.whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
-        third = own.factored if method == "power" else own.third
-        tensor: Any = third(whitening.whitener[:, used], images[used])
-        directions = _word_directions(moments, images) if method == "svtd" else None
-        diagonalisation = diagonaliser(method)(
-            tensor, directions=directions, max_iter=max_iter, random_state=random_state
-        )
+        projected = whitening.whitener[:, used], images[used]
+        if method == "power" and max_iter is not None and n_components >= FACTORED_FROM:
+            diagonalisation = power(own.factored(*projected), max_iter=max_iter, random_state=random_state)
+        else:
+            directions = _word_directions(moments, images) if method == "svtd" else None
+            diagonalisation = diagonaliser(method)(
+                own.third(*projected), directions=directions, max_iter=max_iter, random_state=random_state
+            )
         unwhitened = diagonalisation.rotation.T @ whitening.whitener
         values = diagonalisation.values
         if method == "svtd":
@@ -94,16 +98,16 @@ def polyadic_decomposition(
 
 
 def _of_used_words(
-    moments: SymmetricMoments, metric: FloatArray | None, n_components: int
+    moments: SymmetricMoments, scale: FloatArray, n_components: int
 ) -> tuple[SymmetricMoments, NDArray[np.intp]]:
     """Return the moments of the words that the whitening looks at, and these words: the others are only carried along.
 
     Where there are fewer words than components, :func:`whiten` says so, in terms of all of them.
     """
-    everything = np.arange(moments.mean.size)
-    used = everything if metric is None else np.flatnonzero(np.asarray(metric) > 0)
-    if used.size == everything.size or used.size < n_components:
-        return moments, everything
+    used = np.flatnonzero(scale > 0)
+    enough = isinstance(n_components, int | np.integer) and used.size >= n_components
+    if used.size == scale.size or not enough:
+        return moments, np.arange(scale.size)
     return moments.within(used), used
 
 

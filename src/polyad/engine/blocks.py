@@ -74,7 +74,7 @@ class Blocks:
         return self._parts
 
     def columns(self, chosen: NDArray[np.intp]) -> "Blocks":
-        """Return the data of some columns, in the order given.
+        """Return the data of some columns, given in increasing order.
 
         Examples
         --------

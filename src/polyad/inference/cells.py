@@ -52,11 +52,6 @@ class WordIndex:
     cells: NDArray[np.integer[Any]]
     ranges: list[Range]
 
-    @property
-    def document_frequency(self) -> NDArray[np.int64]:
-        """Documents of every word."""
-        return np.diff(self.indptr)
-
 
 def cells_of(counts: sparse.csr_array) -> Cells:
     """Return the cells of a canonical CSR array of counts (:func:`polyad.engine.count_blocks` makes one)."""

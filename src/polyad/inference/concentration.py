@@ -4,12 +4,12 @@ import numpy as np
 from scipy import linalg
 
 from polyad.engine.blocks import FloatArray
-from polyad.moments.symmetric import SymmetricMoments
+from polyad.moments.lda import RawMoments
 
 SMALLEST, LARGEST = 0.05, 100.0
 
 
-def estimate_concentration(raw: SymmetricMoments, components: FloatArray) -> tuple[float, FloatArray]:
+def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[float, FloatArray]:
     """Return the total concentration c0 and the mean topic shares of the documents.
 
     Pairs of distinct words have the moment M2 = D' E[t t'] D, so that the topics' second moments A = E[t t'] follow
@@ -20,17 +20,18 @@ def estimate_concentration(raw: SymmetricMoments, components: FloatArray) -> tup
     Parameters
     ----------
     raw
-        Raw moments (concentration 0) of the corpus.
+        Raw moments of the corpus.
     components
         Topics, K x M.
     """
-    seen = raw.mean > 0
-    weights = np.where(seen, 1 / np.where(seen, raw.mean, 1.0), 0.0)  # least squares in the metric of the counts
+    mean = raw.moments.mean
+    seen = mean > 0
+    weights = np.where(seen, 1 / np.where(seen, mean, 1.0), 0.0)  # least squares in the metric of the counts
     weighted = components * weights
     left_inverse = linalg.pinvh(weighted @ components.T) @ weighted  # K x M
-    means = np.maximum(left_inverse @ raw.mean, 0)
+    means = np.maximum(left_inverse @ mean, 0)
     means /= max(float(means.sum()), 1e-300)
-    squares = np.einsum("km,mk->k", left_inverse, raw.second @ left_inverse.T)
+    squares = raw.pair_energies(left_inverse)
     spread = float((squares - means**2).sum())
     if spread <= 0:  # less variance than no variance at all: shares that hardly differ
         return LARGEST, means

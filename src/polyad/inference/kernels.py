@@ -12,7 +12,10 @@ PAD = 16
 TINY = np.float32(1e-30)
 ONE = np.float32(1)
 ZERO = np.float32(0)
-LEAST = np.float32(0.2)  # of what a step would give without going beyond it: no share may fall below zero
+# Responsibilities are kept as 16-bit parts of a token, since they are most of the memory that a pass moves; one less
+# than the largest number of 16 bits, so that rounding cannot go past it.
+PARTS = np.float32(65534)
+LEAST = np.float32(0.2)  # of what a step would give without going beyond it: nothing may fall below zero
 
 
 def padded(size: int) -> int:
@@ -24,9 +27,10 @@ def padded(size: int) -> int:
 def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, beyond):  # type: ignore[no-untyped-def]
     """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
 
-    With ``beyond`` above 0 each step goes on by that share of its change: EM creeps, and near its end a step of twice
-    the length is still a safe one. The last iteration leaves ``shares`` as they are: ``shares * gathered`` are then
-    the expected tokens of the topics and ``inverse`` is 1 / (rows shares) for every cell, both for the same shares.
+    With ``beyond`` above 0 each step goes on by that share of its change: EM creeps, and as long as the share is below
+    1 it still comes to rest in the same place. The last iteration leaves ``shares`` as they are: ``shares * gathered``
+    are then the expected tokens of the topics and ``inverse`` is 1 / (rows shares) for every cell, both for the same
+    shares.
     """
     n, K = rows.shape
     fours = n - n % 4
@@ -232,8 +236,8 @@ def expect_documents(  # type: ignore[no-untyped-def]
     """E step of documents first to last.
 
     Writes the shares and expected tokens of each document, 1 / (rows shares) of each cell, and for cells whose
-    responsibilities are kept (``kept_at`` >= 0) these responsibilities. With ``leave_out`` such a cell sees its
-    word's row in all other documents: the tokens of its own are taken out of it.
+    responsibilities are kept (``kept_at`` >= 0) these responsibilities, in parts of a token. With ``leave_out`` such a
+    cell sees its word's row in all other documents: the tokens of its own are taken out of it.
     """
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
@@ -247,9 +251,10 @@ def expect_documents(  # type: ignore[no-untyped-def]
             word, own = words[start + i], kept_at[start + i]
             length += counts[start + i]
             if leave_out and own >= 0:
-                count = counts[start + i]
+                part = counts[start + i] / PARTS
                 for k in range(K):
-                    rows[i, k] = max(topics[word, k] - count * kept[own, k] * one_token[k], floor[k])
+                    tokens = part * np.float32(np.int32(kept[own, k]))
+                    rows[i, k] = max(topics[word, k] - tokens * one_token[k], floor[k])
             else:
                 for k in range(K):
                     rows[i, k] = topics[word, k]
@@ -261,8 +266,9 @@ def expect_documents(  # type: ignore[no-untyped-def]
         for i in range(n):
             own = kept_at[start + i]
             if own >= 0:
+                parts = PARTS * own_inverse[i]
                 for k in range(K):
-                    kept[own, k] = inverse[start + i] * shares[k] * rows[i, k]
+                    kept[own, k] = np.int32(parts * shares[k] * rows[i, k] + np.float32(0.5))
         for k in range(K):
             shares_of[d, k] = shares[k]
             tokens_of[d, k] = shares[k] * gathered[k]
@@ -285,14 +291,40 @@ def collect_words(  # type: ignore[no-untyped-def]
             cell = word_cells[p]
             own, count = kept_at[cell], counts[cell]
             if own >= 0:
+                part = count / PARTS
                 for k in range(K):
-                    tokens[k] += count * kept[own, k]
+                    tokens[k] += part * np.float32(np.int32(kept[own, k]))
             else:
                 document, weight = word_documents[p], count * inverse[cell]
                 for k in range(K):
                     scaled[k] += weight * shares_of[document, k]
         for k in range(K):
             out[word, k] = tokens[k] + scaled[k] * topics[word, k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type: ignore[no-untyped-def]
+    """M step of words first to last where the responsibilities of all cells are kept, as they are."""
+    K = out.shape[1]
+    for word in range(first, last):
+        for k in range(K):
+            out[word, k] = ZERO
+        for p in range(word_ptr[word], word_ptr[word + 1]):
+            cell = word_cells[p]
+            for k in range(K):
+                out[word, k] += counts[cell] * kept[cell, k]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def go_beyond(before, counts, shares):  # type: ignore[no-untyped-def]
+    """Let the counts of words go on in the direction of their last change, each word by a share of it."""
+    out = np.empty_like(counts)
+    for word in range(counts.shape[0]):
+        share = shares[word]
+        for k in range(counts.shape[1]):
+            now = counts[word, k]
+            out[word, k] = max(now + share * (now - before[word, k]), LEAST * now)
+    return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)

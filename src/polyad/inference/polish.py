@@ -15,13 +15,11 @@ from scipy import sparse
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, WordIndex, cells_of, index_words, padded_vector, topic_table
-from polyad.inference.kernels import collect_words, expect_documents, padded
+from polyad.inference.kernels import collect_words, expect_documents, go_beyond, padded
 
 INNER = 3  # iterations for each document in a pass; later passes go on from the shares of the last one
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
-OVER_RELAXATION = 0.7  # of the change in the counts
-SHARES_RELAXATION = 1.0  # of the change in the shares of a document
-FEWEST = 0.2  # over-relaxed counts are at least this share of the counts themselves
+OVER_RELAXATION = 0.7  # of the change in the shares of documents, and in the counts of words
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 Table = NDArray[np.float32]
@@ -56,7 +54,7 @@ class _Documents:
     tokens: Table
     inverse: NDArray[np.float32]
     kept_at: NDArray[np.int32]
-    kept: Table
+    kept: NDArray[np.uint16]
 
 
 def is_own(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any]) -> NDArray[np.bool_]:
@@ -68,7 +66,7 @@ def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int,
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
     index = n_cells * (4 + 4 + 4 + 4 + 4) + 8 * n_cells  # counts, two indices, inverse, kept places; the transposition
-    return index + 4 * K * (2 * n_documents + 7 * n_words + n_own_cells)
+    return index + 4 * K * (2 * n_documents + 7 * n_words) + 2 * K * n_own_cells
 
 
 def polish(
@@ -110,35 +108,34 @@ def polish(
         False gives plain EM, with no word settled either: its penalised likelihood never gets worse (with
         ``over_relaxation`` 0 and a given ``smoothing``).
     over_relaxation
-        How far the counts of words go beyond their last change; above 0 the shares of documents go on as well, by
-        all of theirs.
+        How far the shares of documents, and the counts of words that are not rare, go beyond their last change.
     progress
         Called with the number of each finished pass.
     """
     K = components.shape[0]
-    all_cells = [cells_of(part) for part in parts]
+    all_cells = [cells_of(part) for part in parts if part.shape[0]]
     word_totals = np.sum([np.bincount(cells.words, cells.counts, cells.shape[1]) for cells in all_cells], axis=0)
     states = [prepare_part(cells, index_words(cells), word_totals if leave_out else None, K) for cells in all_cells]
-    shares_relaxation = SHARES_RELAXATION if over_relaxation > 0 else 0.0
+    # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
+    shares_of_change = np.where(word_totals * OWN > 1, over_relaxation, 0.0).astype(np.float32)
     table, padded_prior = topic_table(components), padded_vector(prior)
     one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
     counts, before, early = np.zeros_like(table), None, table
     objective: list[float] = []
     for number in range(n_passes):
         later = number > 0
-        likelihood = 0.0
-        counts = np.zeros_like(table)
+        likelihood, counts = 0.0, np.zeros(0, np.float32)
         for state in states:
             value, fresh = expect_part(
                 state, table, padded_prior, run, INNER, later, leave_out and later,
-                one_token, floor, shares_relaxation,
+                one_token, floor, over_relaxation,
             )  # fmt: skip
             likelihood += value
-            counts += fresh
+            counts = np.add(counts, fresh, out=counts) if counts.size else fresh
         objective.append(likelihood / max(float(word_totals.sum()), 1.0))
         extrapolated = counts
         if before is not None and over_relaxation > 0:
-            extrapolated = _beyond(before, counts, over_relaxation)
+            extrapolated = go_beyond(before, counts, shares_of_change)
         before = counts
         table, one_token, floor = normalised_topics(extrapolated, K, smoothing)
         if number == 0:
@@ -172,7 +169,7 @@ def prepare_part(cells: Cells, index: WordIndex, word_totals: NDArray[Any] | Non
         tokens=np.zeros((n_documents, width), np.float32),
         inverse=np.empty(cells.words.size, np.float32),
         kept_at=kept_at,
-        kept=np.zeros((n_kept, width), np.float32),
+        kept=np.zeros((n_kept, width), np.uint16),
     )
 
 
@@ -225,14 +222,6 @@ def _log_likelihood(state: _Documents, first: int, last: int) -> float:
     return -float(np.dot(counts.astype(np.float64), logs)) - float(lengths @ np.log(totals))
 
 
-def _beyond(before: Table, counts: Table, share: float) -> Table:
-    """Let counts go on in the direction of their last change, by a share of it."""
-    beyond = counts - before
-    beyond *= np.float32(share)
-    beyond += counts
-    return np.maximum(beyond, FEWEST * counts, out=beyond)
-
-
 def settle_words(early: Table, late: Table, word_totals: NDArray[np.float32], K: int) -> Table:
     """Take up to half of a word's row back to the first pass, the more the fewer tokens it has for each topic.
 
@@ -253,6 +242,7 @@ def normalised_topics(
     added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
     added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
     totals = tokens + counts.shape[0] * added
-    table = np.zeros_like(counts)
-    table[:, :K] = (counts[:, :K] + added.astype(np.float32)) / totals.astype(np.float32)
-    return table, padded_vector(1 / totals), padded_vector(added / totals)
+    one_token, floor = padded_vector(1 / totals), padded_vector(added / totals)
+    table = counts * one_token
+    table += floor
+    return table, one_token, floor

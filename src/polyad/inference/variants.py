@@ -13,7 +13,7 @@ from scipy.special import gammaln, psi
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
-from polyad.inference.kernels import collect_words, expect_cvb0, expect_variational, padded
+from polyad.inference.kernels import collect_kept, collect_words, expect_cvb0, expect_variational, padded
 from polyad.inference.polish import Polished, Table, expect_part, normalised_topics, prepare_part
 
 INNER = 5  # iterations for each document in a pass
@@ -54,7 +54,7 @@ def variational_passes(
     gamma, weights = np.zeros((2, cells.shape[0], padded(K)), np.float32)
     shift = np.empty(cells.shape[0])
     inverse, nothing_kept = np.empty(cells.words.size, np.float32), np.full(cells.words.size, -1, np.int32)
-    none = np.zeros((0, padded(K)), np.float32)
+    none = np.zeros((0, padded(K)), np.uint16)
     totals = np.empty_like(table)
     objective: list[float] = []
     for number in range(n_passes):
@@ -127,10 +127,9 @@ def cvb0_passes(
     cells, table, alpha = cells_of(counts), topic_table(components), padded_vector(prior)
     index = index_words(cells)
     kept = np.zeros((cells.words.size, padded(K)), np.float32)
-    kept_at = np.arange(cells.words.size, dtype=np.int32)
     tokens = np.zeros((cells.shape[0], padded(K)), np.float32)
     one_token, floor = np.zeros((2, padded(K)), np.float32)
-    inverse, totals = np.empty(0, np.float32), np.empty_like(table)
+    totals = np.empty_like(table)
     objective: list[float] = []
     for number in range(n_passes):
 
@@ -145,12 +144,9 @@ def cvb0_passes(
                 first, last, cells.indptr, cells.words, cells.counts, table, alpha, 1, warm, tokens, kept, *worth
             )
 
-        def collect(words: tuple[int, int], table: Table = table) -> None:
+        def collect(words: tuple[int, int]) -> None:
             first, last = words
-            collect_words(
-                first, last, index.indptr, index.documents, index.cells, cells.counts,
-                inverse, tokens, table, kept_at, kept, totals,
-            )  # fmt: skip
+            collect_kept(first, last, index.indptr, index.cells, cells.counts, kept, totals)
 
         run.each(expect, cells.document_ranges)
         run.each(collect, index.ranges)

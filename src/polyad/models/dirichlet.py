@@ -5,11 +5,11 @@ import logging
 import numpy as np
 from scipy import sparse
 
-from polyad.decompose.whitening import krylov_columns
+from polyad.decompose import Diagonaliser
 from polyad.engine.blocks import FloatArray
 from polyad.inference.polish import SMOOTHING, Polished, is_own, polish, polish_bytes
 from polyad.inference.sampler import gibbs_sweeps
-from polyad.models.moment_start import Corpus
+from polyad.models.moment_start import Corpus, moment_bytes
 from polyad.models.topic_model import number_of_passes
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -21,21 +21,15 @@ MOST_SAMPLED_TOKENS = 1 << 30  # two bytes each
 logger = logging.getLogger("polyad")
 
 
-def planned_bytes(corpus: Corpus, n_components: int) -> int:
-    """Return the working memory of a fit beside X, in bytes, and log it: stated before the work, and kept.
-
-    Blocks in flight are counted with the few partial sums that a pass holds.
-    """
+def planned_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
+    """Return the working memory of a fit beside X, in bytes, and log it: stated before the work, and kept."""
     N, M = corpus.blocks.shape
     K = n_components
     totals = corpus.summary.word_totals
     n_own = corpus.run(lambda b: int(is_own(b.rows.data, b.rows.indices, totals).sum()), corpus.blocks)
-    partial_sums = 16  # of M x K numbers: in flight in a few threads, and one for each level of the sum
-    whitening = 8 * M * krylov_columns(K) + partial_sums * 8 * M * K
-    tensors = 8 * (6 + partial_sums) * K**3
     polishing = polish_bytes(N, M, corpus.summary.n_cells, n_own, K)
     canonical_copy = (8 + 4) * corpus.summary.n_cells  # where X is not float64 counts with 32-bit indices already
-    planned = max(whitening + tensors, polishing + 8 * M * K) + canonical_copy + 8 * 4 * N
+    planned = max(moment_bytes(corpus, K, method), polishing + 8 * M * K) + canonical_copy + 8 * 4 * N
     logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
     return planned
 

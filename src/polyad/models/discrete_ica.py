@@ -88,7 +88,7 @@ class DiscreteICA(TopicModel):
         K, n_passes = self.n_components, number_of_passes(self.polish, corpus)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
-        memory = planned_bytes(corpus, K)
+        memory = planned_bytes(corpus, K, self.method)
         with watch("moments"):
             moments = discrete_ica_moments(corpus.blocks, corpus.run)
             start = start_from_moments(moments, corpus, K, self.method, self.random_state)

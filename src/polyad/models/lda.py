@@ -102,7 +102,7 @@ class LDA(TopicModel):
         K, n_passes = self.n_components, number_of_passes(self.polish, corpus)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
-        memory = planned_bytes(corpus, K)
+        memory = planned_bytes(corpus, K, self.method)
         c0 = self._moment_concentration(given)
         with watch("moments"):
             raw = raw_moments(corpus.blocks, corpus.run, corpus.summary.lengths, self.weights)
@@ -137,5 +137,5 @@ class LDA(TopicModel):
         if self.concentration != "auto":
             total = float(self.concentration)
         else:
-            total, _ = estimate_concentration(raw.moments, self.components_)
+            total, _ = estimate_concentration(raw, self.components_)
         return np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)

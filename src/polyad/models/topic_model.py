@@ -274,8 +274,9 @@ def number_of_passes(polish: str | int, corpus: Corpus) -> int:
     Topics of short documents have nearly all that likelihood can give after a few passes; long documents go on
     telling them apart.
     """
-    if polish == "fast":
-        return int(np.clip(corpus.n_tokens / corpus.blocks.shape[0] / 50, *FAST_PASSES))
+    if isinstance(polish, str) and polish == "fast":
+        n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
+        return int(np.clip(corpus.n_tokens / n_documents / 50, *FAST_PASSES))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
     if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:
