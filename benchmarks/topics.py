@@ -59,17 +59,23 @@ def split(name, number):
 
 
 def fit_polyad(train, K, polish, out):
-    """One fit of ours, in a process of its own; compiled code is loaded before the clock starts."""
+    """Fit ours in a process of its own; compiled code is loaded before the clock starts.
+
+    A fit of a second is at the mercy of whatever else the machine does in it: short fits are timed five times, and the
+    median is reported.
+    """
     from polyad import LDA
     from polyad.datasets import make_lda
 
     X = sparse.csr_array(sparse.load_npz(train))
     LDA(3, polish=polish).fit(make_lda(300, 200, 3).counts)
-    steps = Steps()
-    with steps("fit"):
-        model = LDA(K, polish=polish).fit(X)
+    steps, seconds = Steps(), []
+    while not seconds or (len(seconds) < 5 and sum(seconds) < 5):
+        with steps(f"fit {len(seconds)}"):
+            model = LDA(K, polish=polish).fit(X)
+        seconds.append(steps.seconds[f"fit {len(seconds)}"])
     np.savez(out, components=model.components_, prior=model.doc_topic_prior_)
-    print(json.dumps({"seconds": steps.seconds["fit"], "megabytes": steps.megabytes["fit"]}))
+    print(json.dumps({"seconds": float(np.median(seconds)), "megabytes": steps.megabytes["fit 0"]}))
 
 
 def judge(out, train, test):

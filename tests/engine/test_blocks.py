@@ -140,7 +140,7 @@ def test_the_row_of_a_bad_cell_counts_from_the_first_block():
         count_blocks(late)
 
 
-@pytest.mark.parametrize("n_documents", [900, 1501, 4003])
+@pytest.mark.parametrize("n_documents", [1700, 2501, 4003])
 def test_blocks_are_even_in_number_and_about_equal(n_documents):
     counts = sparse.random_array((n_documents, 300), density=0.3, rng=np.random.default_rng(0))
     counts.data = np.ones_like(counts.data)

@@ -12,7 +12,7 @@ from scipy import sparse
 FloatArray: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = "sparse.csr_array | FloatArray"
 
-BLOCK_CELLS = 1 << 16  # stored cells in a block: it and its products with K columns stay in the cache
+BLOCK_CELLS = 1 << 17  # stored cells in a block: smaller ones lie in the cache, but adding up their sums costs more
 BLOCK_ROWS = 1 << 12
 LARGEST_COUNT = 1 << 40
 CHECK_CELLS = 1 << 20  # cells looked at together, so that the check needs no second copy of the data

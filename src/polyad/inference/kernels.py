@@ -276,11 +276,13 @@ def expect_documents(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True, fastmath=True)
 def collect_words(  # type: ignore[no-untyped-def]
-    first, last, word_ptr, word_documents, word_cells, counts, inverse, shares_of, topics, kept_at, kept, out
+    first, last, word_ptr, documents, counts, shares_of, topics, kept_at, kept, out
 ):
     """M step of words first to last: expected tokens of each topic, summed document by document.
 
-    Going word by word through the transposed index needs no accumulators, so that there is nothing to merge.
+    Going word by word needs no accumulators, so that there is nothing to merge. What the E step has found for a cell
+    lies document by document: it costs less to find 1 / (row shares) again than to fetch it, but for the cells whose
+    responsibilities are kept.
     """
     K = topics.shape[1]
     tokens, scaled = np.empty(K, np.float32), np.empty(K, np.float32)
@@ -288,14 +290,16 @@ def collect_words(  # type: ignore[no-untyped-def]
         for k in range(K):
             tokens[k], scaled[k] = ZERO, ZERO
         for p in range(word_ptr[word], word_ptr[word + 1]):
-            cell = word_cells[p]
-            own, count = kept_at[cell], counts[cell]
+            own = kept_at[p]
             if own >= 0:
-                part = count / PARTS
+                part = counts[p] / PARTS
                 for k in range(K):
                     tokens[k] += part * np.float32(np.int32(kept[own, k]))
             else:
-                document, weight = word_documents[p], count * inverse[cell]
+                document, total = documents[p], TINY
+                for k in range(K):
+                    total += shares_of[document, k] * topics[word, k]
+                weight = counts[p] / total
                 for k in range(K):
                     scaled[k] += weight * shares_of[document, k]
         for k in range(K):

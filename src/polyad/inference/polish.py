@@ -14,7 +14,7 @@ from scipy import sparse
 
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import Cells, WordIndex, cells_of, index_words, padded_vector, topic_table
+from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import collect_words, expect_documents, go_beyond, padded
 
 INNER = 3  # iterations for each document in a pass; later passes go on from the shares of the last one
@@ -45,11 +45,22 @@ class Polished:
 
 
 @dataclass(frozen=True)
+class _ByWord:
+    """The cells once more, word by word, for the M step to read them in the order in which they lie."""
+
+    indptr: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    counts: NDArray[np.float32]
+    kept_at: NDArray[np.int32]
+    ranges: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class _Documents:
     """What one part of the corpus keeps from pass to pass."""
 
     cells: Cells
-    index: WordIndex
+    by_word: _ByWord
     shares: Table
     tokens: Table
     inverse: NDArray[np.float32]
@@ -65,8 +76,9 @@ def is_own(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any])
 def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int, n_components: int) -> int:
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
-    index = n_cells * (4 + 4 + 4 + 4 + 4) + 8 * n_cells  # counts, two indices, inverse, kept places; the transposition
-    return index + 4 * K * (2 * n_documents + 7 * n_words) + 2 * K * n_own_cells
+    by_document, by_word = n_cells * (4 + 4 + 4), n_cells * (4 + 4 + 4)  # counts, kept places; inverse, documents
+    transposition = 8 * n_cells
+    return by_document + by_word + transposition + 4 * K * (2 * n_documents + 7 * n_words) + 2 * K * n_own_cells
 
 
 def polish(
@@ -115,7 +127,7 @@ def polish(
     K = components.shape[0]
     all_cells = [cells_of(part) for part in parts if part.shape[0]]
     word_totals = np.sum([np.bincount(cells.words, cells.counts, cells.shape[1]) for cells in all_cells], axis=0)
-    states = [prepare_part(cells, index_words(cells), word_totals if leave_out else None, K) for cells in all_cells]
+    states = [prepare_part(cells, word_totals if leave_out else None, K) for cells in all_cells]
     # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
     shares_of_change = np.where(word_totals * OWN > 1, over_relaxation, 0.0).astype(np.float32)
     table, padded_prior = topic_table(components), padded_vector(prior)
@@ -149,7 +161,7 @@ def polish(
     return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
 
 
-def prepare_part(cells: Cells, index: WordIndex, word_totals: NDArray[Any] | None, K: int) -> _Documents:
+def prepare_part(cells: Cells, word_totals: NDArray[Any] | None, K: int) -> _Documents:
     """Set up what a part of the corpus keeps from pass to pass.
 
     ``word_totals``, the tokens of each word in the whole corpus, tell which cells keep their responsibilities; without
@@ -162,9 +174,10 @@ def prepare_part(cells: Cells, index: WordIndex, word_totals: NDArray[Any] | Non
         n_kept = kept_cells.size
         kept_at[kept_cells] = np.arange(n_kept, dtype=np.int32)
     width, n_documents = padded(K), cells.shape[0]
+    index = index_words(cells)
     return _Documents(
         cells=cells,
-        index=index,
+        by_word=_ByWord(index.indptr, index.documents, cells.counts[index.cells], kept_at[index.cells], index.ranges),
         shares=np.zeros((n_documents, width), np.float32),
         tokens=np.zeros((n_documents, width), np.float32),
         inverse=np.empty(cells.words.size, np.float32),
@@ -186,7 +199,7 @@ def expect_part(
     relaxation: float = 0.0,
 ) -> tuple[float, Table]:
     """Return the log-likelihood of a part given its shares, and the expected tokens of each word in each topic."""
-    cells, index, beyond = state.cells, state.index, np.float32(relaxation)
+    cells, by_word, beyond = state.cells, state.by_word, np.float32(relaxation)
     tokens = np.empty_like(table)
 
     def expect_range(documents: tuple[int, int]) -> float:
@@ -201,12 +214,12 @@ def expect_part(
     def collect_range(words: tuple[int, int]) -> None:
         first, last = words
         collect_words(
-            first, last, index.indptr, index.documents, index.cells, cells.counts,
-            state.inverse, state.shares, table, state.kept_at, state.kept, tokens,
+            first, last, by_word.indptr, by_word.documents, by_word.counts, state.shares, table,
+            by_word.kept_at, state.kept, tokens,
         )  # fmt: skip
 
     likelihood = run(expect_range, cells.document_ranges)
-    run.each(collect_range, index.ranges)
+    run.each(collect_range, by_word.ranges)
     return likelihood, tokens
 
 

@@ -54,7 +54,7 @@ def variational_passes(
     gamma, weights = np.zeros((2, cells.shape[0], padded(K)), np.float32)
     shift = np.empty(cells.shape[0])
     inverse, nothing_kept = np.empty(cells.words.size, np.float32), np.full(cells.words.size, -1, np.int32)
-    none = np.zeros((0, padded(K)), np.uint16)
+    none, word_counts = np.zeros((0, padded(K)), np.uint16), cells.counts[index.cells]
     totals = np.empty_like(table)
     objective: list[float] = []
     for number in range(n_passes):
@@ -71,9 +71,8 @@ def variational_passes(
         def collect(words: tuple[int, int], table: Table = current) -> None:
             first, last = words
             collect_words(
-                first, last, index.indptr, index.documents, index.cells, cells.counts,
-                inverse, weights, table, nothing_kept, none, totals,
-            )  # fmt: skip
+                first, last, index.indptr, index.documents, word_counts, weights, table, nothing_kept, none, totals
+            )
 
         bound = run(expect, cells.document_ranges)
         log_topics = np.log(np.maximum(table[:, :K], 1e-30)).sum(axis=0, dtype=np.float64)
@@ -194,7 +193,7 @@ def minibatch_passes(
     K, N = prior.size, counts.shape[0]
     alpha, table = padded_vector(prior), topic_table(components)
     batches = [sparse.csr_array(counts[first : first + batch_documents]) for first in range(0, N, batch_documents)]
-    states = [prepare_part(cells, index_words(cells), None, K) for cells in map(cells_of, batches)]
+    states = [prepare_part(cells_of(batch), None, K) for batch in batches]
     n_tokens = max(float(counts.sum()), 1.0)
     worthless = np.zeros(padded(K), np.float32)
     running, step = np.zeros(table.shape, np.float64), 0

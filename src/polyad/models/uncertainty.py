@@ -9,7 +9,7 @@ from scipy import sparse
 
 from polyad.engine import runner_for, single_threaded_blas
 from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import cells_of, index_words, padded_vector, topic_table
+from polyad.inference.cells import cells_of, padded_vector, topic_table
 from polyad.inference.kernels import padded
 from polyad.inference.polish import SMOOTHING, expect_part, prepare_part
 from polyad.models.topic_model import INFERENCE_ITERATIONS
@@ -79,7 +79,7 @@ def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> N
     """Return the expected tokens of each word in each topic in some documents, M x K."""
     K = model.components_.shape[0]
     cells = cells_of(sparse.csr_array(counts))
-    state = prepare_part(cells, index_words(cells), None, K)
+    state = prepare_part(cells, None, K)
     nothing = np.zeros(padded(K), np.float32)
     _, tokens = expect_part(
         state,
