@@ -77,9 +77,10 @@ def polyadic_decomposition(
         scale = np.ones(moments.mean.size) if metric is None else np.asarray(metric, dtype=np.float64)
         own, used = _of_used_words(moments, scale, n_components)
         whitening = whiten(own.second, n_components, metric=scale[used], strict=strict, random_state=random_state)
-        whitening = replace(whitening, whitener=_among_all_words(whitening.whitener, used, moments.mean.size))
+        own_whitener = whitening.whitener
+        whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
-        projected = whitening.whitener[:, used], images[used]
+        projected = own_whitener, images[used]
         if method == "power" and max_iter is not None and n_components >= FACTORED_FROM:
             diagonalisation = power(own.factored(*projected), max_iter=max_iter, random_state=random_state)
         else:
@@ -93,7 +94,7 @@ def polyadic_decomposition(
             components = _singular_value_rows(moments, unwhitened, values)
         else:
             signs = np.where(values < 0, -1.0, 1.0)
-            components = signs[:, None] * (images @ diagonalisation.rotation).T
+            components = (signs * diagonalisation.rotation).T @ images.T
     return Polyadic(components, np.abs(values), whitening, diagonalisation)
 
 

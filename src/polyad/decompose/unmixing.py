@@ -17,12 +17,13 @@ def simplex_rows(components: FloatArray) -> FloatArray:
     array([[0.75      , 0.25      , 0.        ],
            [0.33333333, 0.33333333, 0.33333333]])
     """
-    positive, negative = np.maximum(components, 0), np.maximum(-components, 0)
-    flip = (negative**2).sum(axis=1) > (positive**2).sum(axis=1)
-    rows = np.where(flip[:, None], negative, positive)
-    totals = rows.sum(axis=1, keepdims=True)
-    uniform = np.full_like(rows, 1 / rows.shape[1])
-    return np.divide(rows, totals, out=uniform, where=totals > 0)
+    squares = (components * np.abs(components)).sum(axis=1)  # those of positive entries less those of negative ones
+    rows = np.where(squares < 0, -1.0, 1.0)[:, None] * components
+    np.maximum(rows, 0, out=rows)
+    totals = rows.sum(axis=1)
+    rows[totals == 0] = 1.0
+    rows /= np.where(totals == 0, rows.shape[1], totals)[:, None]
+    return rows
 
 
 def dirichlet_prior(values: FloatArray, concentration: float) -> FloatArray:

@@ -17,7 +17,7 @@ from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import collect_words, expect_documents, go_beyond, padded
 
-INNER = 3  # iterations for each document in a pass; later passes go on from the shares of the last one
+INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 OVER_RELAXATION = 0.7  # of the change in the shares of documents, and in the counts of words
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together

@@ -39,6 +39,7 @@ def discrete_ica_moments(blocks: Blocks, run: Runner) -> SymmetricMoments:
     pair, cube = np.full(N, 1 / (N - 1)), np.full(N, N / ((N - 1) * (N - 2)))
 
     def second_product(columns: FloatArray) -> FloatArray:
+        columns = np.ascontiguousarray(columns)  # or every block would make its own copy
         products = run(lambda block: block.rows.T @ (block.rows @ columns), blocks)
         centred: FloatArray = products / (N - 1) - (N / (N - 1)) * np.outer(mean, mean @ columns)
         return centred - mean[:, None] * columns

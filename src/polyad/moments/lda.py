@@ -233,6 +233,8 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
     nothing = np.zeros(M)
 
     def second_product(columns: FloatArray) -> FloatArray:
+        columns = np.ascontiguousarray(columns)  # or every block would make its own copy
+
         def block_product(block: Block) -> Any:
             return block.rows.T @ (w2[block.slice, None] * (block.rows @ columns))
 
