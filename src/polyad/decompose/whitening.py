@@ -108,6 +108,8 @@ def whiten(
     _refuse_impossible(n_components, M, used.size)
 
     def restricted(columns: FloatArray) -> FloatArray:
+        if used.size == M:
+            return scale[:, None] * (second @ (scale[:, None] * columns))
         full = np.zeros((M, columns.shape[1]))
         full[used] = scale[:, None] * columns
         return scale[:, None] * (second @ full)[used]
