@@ -18,7 +18,10 @@ METHODS = ["polyad", "TruncatedSVD", "sklearn LDA"]
 
 def moment_stage(X, K, steps):
     """Run the five steps one by one, as `LDA` runs them, so that each can be timed."""
-    from polyad.decompose import diagonaliser, simplex_rows, whiten
+    import numpy as np
+
+    from polyad.decompose import power, simplex_rows, whiten
+    from polyad.decompose.polyadic import FACTORED_FROM
     from polyad.engine import count_blocks, runner_for, single_threaded_blas
     from polyad.models.moment_start import LENGTH_POWER, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
@@ -31,14 +34,18 @@ def moment_stage(X, K, steps):
             moments = raw_moments(blocks, run, summary.lengths, LENGTH_POWER).at(2.0)
         with steps("whiten"):
             metric = word_metric(Corpus(blocks, summary, run), K)
-            whitener = whiten(moments.second, K, metric=metric, strict=False).whitener
+            used = np.flatnonzero(metric > 0)
+            own = moments.within(used)
+            whitener = whiten(own.second, K, metric=metric[used], strict=False).whitener
         with steps("tensor"):
-            images = moments.second @ whitener.T
-            tensor = moments.third(whitener, images)
+            among_all = np.zeros((K, metric.size))
+            among_all[:, used] = whitener
+            images = moments.second @ among_all.T
+            tensor = (own.factored if K >= FACTORED_FROM else own.third)(whitener, images[used])
         with steps("diagonalise"):
-            rotation = diagonaliser("power")(tensor, max_iter=8).rotation
+            rotation = power(tensor, max_iter=8).rotation
         with steps("unmix"):
-            simplex_rows((images @ rotation).T)
+            simplex_rows(rotation.T @ images.T)
 
 
 def one(name, K, method):
