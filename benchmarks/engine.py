@@ -21,7 +21,7 @@ def moment_stage(X, K, steps):
     import numpy as np
 
     from polyad.decompose import power, simplex_rows, whiten
-    from polyad.decompose.polyadic import FACTORED_FROM
+    from polyad.decompose.polyadic import copies_used_words, stays_factored
     from polyad.engine import count_blocks, runner_for, single_threaded_blas
     from polyad.models.moment_start import LENGTH_POWER, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
@@ -34,14 +34,17 @@ def moment_stage(X, K, steps):
             moments = raw_moments(blocks, run, summary.lengths, LENGTH_POWER).at(2.0)
         with steps("whiten"):
             metric = word_metric(Corpus(blocks, summary, run), K)
-            used = np.flatnonzero(metric > 0)
-            own = moments.within(used)
+            used, own = np.arange(metric.size), moments
+            if copies_used_words(K, metric.size, moments.n_cells):
+                used = np.flatnonzero(metric > 0)
+                own = moments.within(used)
             whitener = whiten(own.second, K, metric=metric[used], strict=False).whitener
         with steps("tensor"):
             among_all = np.zeros((K, metric.size))
             among_all[:, used] = whitener
             images = moments.second @ among_all.T
-            tensor = (own.factored if K >= FACTORED_FROM else own.third)(whitener, images[used])
+            third = own.factored if stays_factored(K, moments.n_rows) else own.third
+            tensor = third(whitener, images[used])
         with steps("diagonalise"):
             rotation = power(tensor, max_iter=8).rotation
         with steps("unmix"):

@@ -1,5 +1,7 @@
 """Population moments in, parameters out; and from samples, with errors that shrink."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -186,3 +188,19 @@ def test_priors_stay_finite_when_a_component_has_no_skewness():
     values = np.array([2.0, 0.0])
     for prior in (dirichlet_prior(values, 1.0), gamma_prior(values, 100.0)[0], mixture_weights(values)):
         assert np.isfinite(prior).all()
+
+
+@pytest.mark.parametrize("n_components", [8, 50])
+def test_memory_does_not_grow_with_the_documents(n_components):
+    """Columns of words are copied, and documents kept in factors, only where that is little beside the rest."""
+    sample = make_lda(48_000, 120, n_components, length=40, prior=0.05, topic_prior=0.1, random_state=0)
+    metric = np.where(np.arange(120) < 110, 1.0, 0.0)
+    peaks = []
+    for n_documents in (24_000, 48_000):
+        blocks, run = count_blocks(sample.counts[:n_documents]), runner_for(1)
+        raw = raw_moments(blocks, run, summarise_counts(blocks, run).lengths, "length")
+        tracemalloc.start()
+        polyadic_decomposition(raw.moments, n_components, method="power", metric=metric, strict=False, max_iter=8)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]

@@ -14,6 +14,7 @@ from polyad.engine.passes import single_threaded_blas
 from polyad.moments.symmetric import SymmetricMoments
 
 FACTORED_FROM = 48  # components from which a few contractions cost less than the tensor
+PARTIAL_SUMS = 16  # that a pass holds: in flight in a few threads, and one for each level of the sum
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,16 @@ def polyadic_decomposition(
         whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
         projected = own_whitener, images[used]
-        if method == "power" and max_iter is not None and n_components >= FACTORED_FROM:
+        if method == "power" and max_iter is not None and stays_factored(n_components, moments.n_rows):
             diagonalisation = power(own.factored(*projected), max_iter=max_iter, random_state=random_state)
         else:
             directions = _word_directions(moments, images) if method == "svtd" else None
             diagonalisation = diagonaliser(method)(
                 own.third(*projected), directions=directions, max_iter=max_iter, random_state=random_state
             )
-        unwhitened = diagonalisation.rotation.T @ whitening.whitener
         values = diagonalisation.values
         if method == "svtd":
+            unwhitened = diagonalisation.rotation.T @ whitening.whitener
             components = _singular_value_rows(moments, unwhitened, values)
         else:
             signs = np.where(values < 0, -1.0, 1.0)
@@ -98,18 +99,29 @@ def polyadic_decomposition(
     return Polyadic(components, np.abs(values), whitening, diagonalisation)
 
 
+def stays_factored(n_components: int, n_rows: int) -> bool:
+    """Tell whether the tensor is left in factors: where that is faster, and they take no more memory than it would."""
+    return n_components >= FACTORED_FROM and n_rows <= PARTIAL_SUMS * n_components**2
+
+
+def copies_used_words(n_components: int, n_words: int, n_cells: int) -> bool:
+    """Tell whether the counts of the words used are copied: where they take no more than a pass's partial sums."""
+    return (8 + 4) * n_cells <= 8 * PARTIAL_SUMS * n_words * n_components
+
+
 def _of_used_words(
     moments: SymmetricMoments, scale: FloatArray, n_components: int
 ) -> tuple[SymmetricMoments, NDArray[np.intp]]:
     """Return the moments of the words that the whitening looks at, and these words: the others are only carried along.
 
-    Where there are fewer words than components, :func:`whiten` says so, in terms of all of them.
+    Where there are fewer words than components, :func:`whiten` says so, in terms of all of them; and where the copy
+    would be large, all words are carried along.
     """
     used = np.flatnonzero(scale > 0)
     enough = isinstance(n_components, int | np.integer) and used.size >= n_components
-    if used.size == scale.size or not enough:
-        return moments, np.arange(scale.size)
-    return moments.within(used), used
+    if enough and used.size < scale.size and copies_used_words(n_components, scale.size, moments.n_cells):
+        return moments.within(used), used
+    return moments, np.arange(scale.size)
 
 
 def _among_all_words(whitener: FloatArray, used: NDArray[np.intp], n_words: int) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
-from polyad.decompose.polyadic import FACTORED_FROM
+from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words, stays_factored
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening import krylov_columns
 from polyad.engine import Blocks, Runner
@@ -76,12 +76,12 @@ def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
 def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
     """Return the working memory of :func:`start_from_moments`, in bytes."""
     (N, M), K = corpus.blocks.shape, n_components
-    partial_sums = 16  # of M x K numbers: in flight in a few threads, and one for each level of the sum
     in_flight = 8 * 8 * min(N, BLOCK_ROWS) * K  # projected rows of the blocks that a few threads work on
-    columns_used = (8 + 4) * corpus.summary.n_cells  # a copy of the counts without the rare words
-    whitening = 8 * M * krylov_columns(K) + partial_sums * 8 * M * K
-    factored = method == "power" and K >= FACTORED_FROM
-    third = 8 * N * K if factored else 8 * (6 + partial_sums) * K**3
+    n_cells = corpus.summary.n_cells
+    columns_used = (8 + 4) * n_cells if copies_used_words(K, M, n_cells) else 0
+    whitening = 8 * M * krylov_columns(K) + PARTIAL_SUMS * 8 * M * K
+    factored = method == "power" and stays_factored(K, N)
+    third = 8 * N * K if factored else 8 * (6 + PARTIAL_SUMS) * K**3
     return in_flight + columns_used + whitening + third
 
 

@@ -35,7 +35,8 @@ def discrete_ica_moments(blocks: Blocks, run: Runner) -> SymmetricMoments:
     N, M = blocks.shape
     if N < 3:
         raise ValueError(f"Third cumulants need at least 3 documents; X has {N}.")
-    mean = run(lambda block: np.asarray(block.rows.sum(axis=0)).ravel(), blocks) / N
+    totals, n_cells = run(lambda block: (np.asarray(block.rows.sum(axis=0)).ravel(), block.rows.nnz), blocks)
+    mean = totals / N
     pair, cube = np.full(N, 1 / (N - 1)), np.full(N, N / ((N - 1) * (N - 2)))
 
     def second_product(columns: FloatArray) -> FloatArray:
@@ -56,7 +57,8 @@ def discrete_ica_moments(blocks: Blocks, run: Runner) -> SymmetricMoments:
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
         return discrete_ica_moments(blocks.columns(words), run)
 
-    return SymmetricMoments(mean, symmetric_operator(M, second_product), third, third_rows, factored, within)
+    operator = symmetric_operator(M, second_product)
+    return SymmetricMoments(mean, operator, third, third_rows, factored, within, N, n_cells)
 
 
 def generalised_covariances(blocks: Blocks, run: Runner, whitener: FloatArray, points: FloatArray) -> FloatArray:

@@ -128,7 +128,7 @@ def _moments_at(raw: SymmetricMoments, c0: float) -> SymmetricMoments:
         return _moments_at(raw.within(words), c0)
 
     operator = symmetric_operator(raw.mean.size, second_product)
-    return SymmetricMoments(raw.mean, operator, third, third_rows, factored, within)
+    return SymmetricMoments(raw.mean, operator, third, third_rows, factored, within, raw.n_rows, raw.n_cells)
 
 
 def _projected_pairs(raw: SymmetricMoments, whitener: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -226,10 +226,11 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
         )
     w1, w2, w3 = document_weights(lengths, weights)
 
-    def block_sums(block: Block) -> tuple[FloatArray, ...]:
-        return tuple(block.rows.T @ w[block.slice] for w in (w1, w2, w3))
+    def block_sums(block: Block) -> tuple[FloatArray, FloatArray, FloatArray, int]:
+        first, second, third = (block.rows.T @ w[block.slice] for w in (w1, w2, w3))
+        return first, second, third, block.rows.nnz
 
-    mean, pair_diagonal, triple_diagonal = run(block_sums, blocks)
+    mean, pair_diagonal, triple_diagonal, n_cells = run(block_sums, blocks)
     nothing = np.zeros(M)
 
     def second_product(columns: FloatArray) -> FloatArray:
@@ -262,7 +263,7 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
         return raw_moments(blocks.columns(words), run, lengths, weights).moments
 
     operator = symmetric_operator(M, second_product)
-    moments = SymmetricMoments(mean, operator, third, third_rows, factored, within)
+    moments = SymmetricMoments(mean, operator, third, third_rows, factored, within, N, n_cells)
     return RawMoments(moments, pair_energies, int((lengths < 3).sum()))
 
 

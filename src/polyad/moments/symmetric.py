@@ -48,7 +48,10 @@ class SymmetricMoments:
     factored
         The same tensor as ``third`` in factors, for methods that need a few of its contractions alone; one pass.
     within
-        ``within(words)`` are the moments of some of the words, in increasing order.
+        ``within(words)`` are the moments of some of the words, in increasing order; it copies their counts.
+    n_rows, n_cells
+        Rows and stored cells of the data that the moments are sums over; 0 for a population. They tell what the last
+        two would keep in memory.
     """
 
     mean: FloatArray
@@ -57,6 +60,8 @@ class SymmetricMoments:
     third_rows: Callable[[FloatArray], FloatArray]
     factored: Factored
     within: "Callable[[NDArray[np.intp]], SymmetricMoments]"
+    n_rows: int = 0
+    n_cells: int = 0
 
 
 def symmetrise(tensor: FloatArray) -> FloatArray:
