@@ -32,7 +32,13 @@ class Eigenpairs:
 
 
 def largest_eigenpairs(
-    operator: LinearOperator, n_pairs: int, *, dimension: int, random_state: int = 0, tol: float = 1e-7
+    operator: LinearOperator,
+    n_pairs: int,
+    *,
+    dimension: int,
+    block_columns: int = BLOCK,
+    random_state: int = 0,
+    tol: float = 1e-7,
 ) -> Eigenpairs:
     """Return the algebraically largest eigenpairs of a symmetric operator.
 
@@ -45,14 +51,16 @@ def largest_eigenpairs(
     dimension
         Columns of the Krylov basis, to the next multiple of a block: M x dimension numbers are kept. Text spectra
         decay slowly and need 3 K + 20 for few, and 2 K + 50 for many.
+    block_columns
+        Columns multiplied at a time.
     random_state
         Seed of the first block.
     tol
         Stop early once the residuals are below tol times the smallest eigenvalue sought.
     """
     M = operator.shape[0]
-    dimension = min(-(-dimension // BLOCK) * BLOCK, M)
-    start = np.random.default_rng(random_state).standard_normal((M, min(BLOCK, M)))
+    dimension = min(-(-dimension // block_columns) * block_columns, M)
+    start = np.random.default_rng(random_state).standard_normal((M, min(block_columns, M)))
     basis = np.empty((M, dimension), order="F")
     projected = np.zeros((dimension, dimension))
     block = linalg.qr(start, mode="economic")[0]
@@ -65,7 +73,7 @@ def largest_eigenpairs(
         seen = basis[:, :filled]
         # In exact arithmetic an image has parts in its own block and the one before it alone: take these out first,
         # and what rounding has left along the whole basis after that.
-        recent = slice(max(first - BLOCK, 0), filled)
+        recent = slice(max(first - block_columns, 0), filled)
         local = basis[:, recent].T @ image
         image -= basis[:, recent] @ local
         coefficients = seen.T @ image

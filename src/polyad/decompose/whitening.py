@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 from polyad.decompose.lanczos import BLOCK, largest_eigenpairs
 from polyad.engine.blocks import FloatArray
 
+MANY = 64  # components from which topics are as good with blocks of twice the size
 DENSE_SIZE = 256  # up to here a dense eigendecomposition costs less than a Krylov basis
 
 
@@ -126,8 +127,13 @@ def whiten(
             matmat=restricted,
             dtype=np.float64,
         )
-        dimension = krylov_columns(n_components)
-        pairs = largest_eigenpairs(operator, n_components, dimension=dimension, random_state=random_state)
+        pairs = largest_eigenpairs(
+            operator,
+            n_components,
+            dimension=krylov_columns(n_components),
+            block_columns=block_columns(n_components),
+            random_state=random_state,
+        )
         values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
     _refuse_low_rank(values, n_components, used.size, strict)
     kept = values[:n_components]
@@ -138,8 +144,13 @@ def whiten(
 
 def krylov_columns(n_components: int) -> int:
     """Return the columns of the basis that K eigenvectors of text are found in; more of them make topics no better."""
-    columns = min(3 * n_components + 20, 2 * n_components + 50)
-    return -(-columns // BLOCK) * BLOCK
+    columns, block = min(3 * n_components + 20, 2 * n_components + 50), block_columns(n_components)
+    return -(-columns // block) * block
+
+
+def block_columns(n_components: int) -> int:
+    """Return the columns that Lanczos multiplies at a time: many components bear larger blocks, which cost less."""
+    return BLOCK if n_components < MANY else 2 * BLOCK
 
 
 def _fix_signs(vectors: FloatArray) -> FloatArray:

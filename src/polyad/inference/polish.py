@@ -156,9 +156,9 @@ def polish(
             progress(number + 1)
     if leave_out:
         table = settle_words(early, table, counts.sum(axis=1), K)
-    topics = table[:, :K].T.astype(np.float64)
-    tokens = counts[:, :K].sum(axis=0, dtype=np.float64)
-    return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
+    topics = np.ascontiguousarray(table[:, :K].T, dtype=np.float64)
+    topics /= topics.sum(axis=1, keepdims=True)
+    return Polished(topics, counts[:, :K].sum(axis=0, dtype=np.float64), tuple(objective))
 
 
 def prepare_part(cells: Cells, word_totals: NDArray[Any] | None, K: int) -> _Documents:

@@ -108,7 +108,9 @@ class MomentStart:
 
     def with_background(self, corpus: Corpus, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
-        return (1 - share) * self.topics + share * corpus.unigram
+        topics = (1 - share) * self.topics
+        topics += share * corpus.unigram
+        return topics
 
 
 def start_from_moments(
