@@ -431,7 +431,7 @@ def test_wrong_vocabulary_at_transform():
         model.topics(by="beauty")
 
 
-@pytest.mark.parametrize(("length", "n_passes"), [(20, 7), (350, 7), (570, 11), (2000, 22)])
+@pytest.mark.parametrize(("length", "n_passes"), [(20, 7), (350, 7), (570, 11), (2000, 24)])
 def test_fast_takes_more_passes_over_longer_documents(length, n_passes):
     model = LDA(2).fit(make_lda(40, 30, 2, length=length).counts)
     assert len(model.diagnostics_.objective) == n_passes

@@ -20,6 +20,7 @@ from polyad.inference.kernels import collect_words, expect_documents, go_beyond,
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 OVER_RELAXATION = 0.7  # of the change in the shares of documents, and in the counts of words
+RELAXED_PASSES = 10  # with over-relaxed counts: in more of them rounding grows, and the order of documents would show
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 Table = NDArray[np.float32]
@@ -120,7 +121,8 @@ def polish(
         False gives plain EM, with no word settled either: its penalised likelihood never gets worse (with
         ``over_relaxation`` 0 and a given ``smoothing``).
     over_relaxation
-        How far the shares of documents, and the counts of words that are not rare, go beyond their last change.
+        How far the shares of documents, and in the first passes the counts of words that are not rare, go beyond
+        their last change.
     progress
         Called with the number of each finished pass.
     """
@@ -146,7 +148,7 @@ def polish(
             counts = np.add(counts, fresh, out=counts) if counts.size else fresh
         objective.append(likelihood / max(float(word_totals.sum()), 1.0))
         extrapolated = counts
-        if before is not None and over_relaxation > 0:
+        if before is not None and over_relaxation > 0 and number < RELAXED_PASSES:
             extrapolated = go_beyond(before, counts, shares_of_change)
         before = counts
         table, one_token, floor = normalised_topics(extrapolated, K, smoothing)

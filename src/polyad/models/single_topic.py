@@ -34,7 +34,7 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (7 to 22, the more the longer the documents), "full" (80), or
+        Likelihood passes after the moments: "off", "fast" (7 to 24, the more the longer the documents), "full" (80), or
         a number.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.

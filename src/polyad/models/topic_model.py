@@ -23,7 +23,7 @@ from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
 PASSES = {"off": 0, "full": 80}
-FAST_PASSES = 7, 22  # of "fast": one for every fifty tokens of a document, but at least and at most so many
+FAST_PASSES = 7, 24  # of "fast": one for every fifty tokens of a document, but at least and at most so many
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
