@@ -6,6 +6,7 @@ number of threads never changes a bit of the result. Nothing else in the library
 """
 
 from polyad.engine.blocks import Block, Blocks, count_blocks, signal_blocks
+from polyad.engine.order import ordered_by_content
 from polyad.engine.passes import Runner, Serial, Threads, runner_for, single_threaded_blas
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Serial",
     "Threads",
     "count_blocks",
+    "ordered_by_content",
     "runner_for",
     "signal_blocks",
     "single_threaded_blas",

@@ -20,7 +20,7 @@ from polyad.inference.kernels import collect_words, expect_documents, go_beyond,
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 OVER_RELAXATION = 0.7  # of the change in the shares of documents, and in the counts of words
-RELAXED_PASSES = 10  # with over-relaxed counts: in more of them rounding grows, and the order of documents would show
+RELAXED_PASSES = 24  # with over-relaxed counts: plain ones after them settle what rounding has stirred up
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 Table = NDArray[np.float32]

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from polyad.decompose import RankError, diagonaliser, simplex_rows, whiten
-from polyad.engine import count_blocks, runner_for, single_threaded_blas
+from polyad.engine import count_blocks, ordered_by_content, runner_for, single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import polish
@@ -130,7 +130,7 @@ def select_n_components(
     >>> select_n_components(make_lda(1500, 200, 4, length=100).counts, [2, 4, 8]).recommended
     4
     """
-    counts = _all_rows(X)
+    counts = _all_rows(X, n_jobs)
     candidates = _candidates(values, n_min, n_max, n_values, counts)
     train, test = _split(counts, random_state)
     with single_threaded_blas():
@@ -150,8 +150,9 @@ def select_n_components(
     return Selection(table, recommended, reason, spectrum)
 
 
-def _all_rows(X: Any) -> sparse.csr_array:
-    parts = list(count_blocks(X).parts)
+def _all_rows(X: Any, n_jobs: int | None) -> sparse.csr_array:
+    """Return all documents in an order that is their own, so that splits of them do not depend on how they came."""
+    parts = list(ordered_by_content(count_blocks(X), runner_for(n_jobs)).parts)
     return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyad.engine import count_blocks, runner_for, single_threaded_blas
+from polyad.engine import count_blocks, ordered_by_content, runner_for, single_threaded_blas
 from polyad.engine.blocks import FloatArray, matrix_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
@@ -82,6 +82,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if n_components > N:
             raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
         run = runner_for(self.n_jobs)
+        blocks = ordered_by_content(blocks, run)
         corpus = Corpus(blocks, summarise_counts(blocks, run), run)
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
