@@ -220,7 +220,7 @@ def checked_counts(X: Any, start: int = 0, *, may_be_empty: bool = False) -> spa
 
 
 def _with_short_indices(rows: sparse.csr_array) -> sparse.csr_array:
-    """Return canonical rows with 32-bit indices, for which products take less time, where 32 bits can count the cells."""
+    """Return canonical rows with 32-bit indices, for which products take less time, if these can count the cells."""
     if rows.indices.dtype == np.int32 or rows.nnz > np.iinfo(np.int32).max:
         return rows
     short = sparse.csr_array(rows.shape, dtype=rows.dtype)
