@@ -83,3 +83,12 @@ def test_moments_of_some_words(moments):
     assert np.allclose(some.third(W[:, WORDS]), moments.third(inside), atol=1e-12)
     assert np.allclose(some.factored(W[:, WORDS]).contract(np.eye(3)), moments.factored(inside).contract(np.eye(3)))
     assert np.allclose(some.third_rows(W[:, WORDS]), moments.third_rows(inside)[:, WORDS], atol=1e-12)
+
+
+def test_single_precision_is_right_to_six_digits():
+    exact = lda(2.0).factored(W)
+    rounded = exact.in_single_precision()
+    columns = np.random.default_rng(1).standard_normal((3, 5))
+    for a, b in ((exact.contract(columns), rounded.contract(columns)), (exact.along(W[:, 0]), rounded.along(W[:, 0]))):
+        assert b.dtype == np.float64
+        assert 0 < np.abs(a - b).max() < 1e-5 * np.abs(a).max()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
-from polyad.decompose.power import power
+from polyad.decompose.power import A_HANDFUL, power
 from polyad.decompose.registry import diagonaliser
 from polyad.decompose.whitening import Whitening, whiten
 from polyad.engine.blocks import FloatArray
@@ -83,7 +83,9 @@ def polyadic_decomposition(
         images = moments.second @ whitening.whitener.T
         projected = own_whitener, images[used]
         if method == "power" and max_iter is not None and stays_factored(n_components, moments.n_rows):
-            diagonalisation = power(own.factored(*projected), max_iter=max_iter, random_state=random_state)
+            third = own.factored(*projected)
+            third = third.in_single_precision() if max_iter < A_HANDFUL else third  # more digits come with more of them
+            diagonalisation = power(third, max_iter=max_iter, random_state=random_state)
         else:
             directions = _word_directions(moments, images) if method == "svtd" else None
             diagonalisation = diagonaliser(method)(

@@ -16,6 +16,8 @@ from polyad.decompose.diagonalisation import (
 from polyad.engine.blocks import FloatArray
 from polyad.moments.symmetric import outer_cube
 
+A_HANDFUL = 20  # iterations: a lower limit is a wish, not a failure to converge
+
 
 def power(
     tensor: FloatArray | Contractions,
@@ -38,8 +40,8 @@ def power(
     directions
         F x K: see :func:`polyad.decompose.spectral`, which makes the start.
     max_iter
-        Iterations at most; 200 by default. A limit below 20 is taken as a wish, not as a failure to converge:
-        on noisy moments a handful of iterations is as good as the limit.
+        Iterations at most; 200 by default. A limit below 20 is taken as a wish, not as a failure to converge: on noisy
+        moments a handful of iterations is as good as the limit.
     tol
         Converged when no entry of the rotation changes by more than this.
     random_state
@@ -56,7 +58,7 @@ def power(
         previous, rotation = rotation, left @ right
         change = float(np.abs(rotation - previous).max())
         n_iter += 1
-    if change > tol and limit >= 20:
+    if change > tol and limit >= A_HANDFUL:
         warn_not_converged("power", n_iter, change, tol)
     if isinstance(third, FormedTensor):
         return summarise(third.tensor, rotation, n_iter, change <= tol)

@@ -332,6 +332,26 @@ def go_beyond(before, counts, shares):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
+def column_sums(counts):  # type: ignore[no-untyped-def]
+    """Return the sums over words, in double precision."""
+    totals = np.zeros(counts.shape[1])
+    for word in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            totals[k] += counts[word, k]
+    return totals
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def scaled_and_raised(counts, scale, floor):  # type: ignore[no-untyped-def]
+    """Return ``counts * scale + floor``, both one number a topic."""
+    out = np.empty_like(counts)
+    for word in range(counts.shape[0]):
+        for k in range(counts.shape[1]):
+            out[word, k] = counts[word, k] * scale[k] + floor[k]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=True)
 def expect_variational(  # type: ignore[no-untyped-def]
     first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
 ):

@@ -15,7 +15,14 @@ from scipy import sparse
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
-from polyad.inference.kernels import collect_words, expect_documents, go_beyond, padded
+from polyad.inference.kernels import (
+    collect_words,
+    column_sums,
+    expect_documents,
+    go_beyond,
+    padded,
+    scaled_and_raised,
+)
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
@@ -253,11 +260,9 @@ def normalised_topics(
     counts: Table, K: int, smoothing: FloatArray | None
 ) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
     """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""
-    tokens = counts[:, :K].sum(axis=0, dtype=np.float64)
+    tokens = column_sums(counts)[:K]
     added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
     added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
     totals = tokens + counts.shape[0] * added
     one_token, floor = padded_vector(1 / totals), padded_vector(added / totals)
-    table = counts * one_token
-    table += floor
-    return table, one_token, floor
+    return scaled_and_raised(counts, one_token, floor), one_token, floor

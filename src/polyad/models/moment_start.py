@@ -81,7 +81,7 @@ def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) 
     columns_used = (8 + 4) * n_cells if copies_used_words(K, M, n_cells) else 0
     whitening = 8 * M * krylov_columns(K) + PARTIAL_SUMS * 8 * M * K
     factored = method == "power" and stays_factored(K, N)
-    third = 8 * N * K if factored else 8 * (6 + PARTIAL_SUMS) * K**3
+    third = (8 + 4) * N * K if factored else 8 * (6 + PARTIAL_SUMS) * K**3
     return in_flight + columns_used + whitening + third
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from polyad.engine import Block, Blocks, Runner
@@ -12,7 +14,8 @@ from polyad.engine.blocks import FloatArray
 
 CHUNK_ROWS = 1 << 10
 
-RowSum = Callable[[slice], FloatArray]
+Floats = NDArray[np.floating[Any]]
+RowSum = Callable[[slice], Floats]
 
 
 @dataclass(frozen=True)
@@ -26,17 +29,17 @@ class FactoredThird:
     Attributes
     ----------
     documents, weights
-        y, N x K, and N.
+        y, N x K, and N; all four of double or all of single precision.
     loadings, corrections
         l and c, both with one row a word and K columns.
     run
         How the sums over rows are run.
     """
 
-    documents: FloatArray
-    weights: FloatArray
-    loadings: FloatArray
-    corrections: FloatArray
+    documents: Floats
+    weights: Floats
+    loadings: Floats
+    corrections: Floats
     run: Runner
 
     @property
@@ -46,14 +49,15 @@ class FactoredThird:
 
     def contract(self, columns: FloatArray) -> FloatArray:
         """Return T(., v, v) for every column v."""
+        columns = columns.astype(self.documents.dtype, copy=False)
 
-        def cubes(rows: slice) -> FloatArray:
+        def cubes(rows: slice) -> Floats:
             projected = self.documents[rows] @ columns
             projected *= projected
             projected *= self.weights[rows, None]
             return self.documents[rows].T @ projected
 
-        def pairs(rows: slice) -> FloatArray:
+        def pairs(rows: slice) -> Floats:
             along_loadings, along_corrections = self.loadings[rows] @ columns, self.corrections[rows] @ columns
             along_corrections *= 2 * along_loadings
             along_loadings *= along_loadings
@@ -63,12 +67,13 @@ class FactoredThird:
 
     def along(self, direction: FloatArray) -> FloatArray:
         """Return the K x K matrix T(., ., u)."""
+        direction = direction.astype(self.documents.dtype, copy=False)
 
-        def cubes(rows: slice) -> FloatArray:
+        def cubes(rows: slice) -> Floats:
             y = self.documents[rows]
             return y.T @ ((self.weights[rows] * (y @ direction))[:, None] * y)
 
-        def pairs(rows: slice) -> FloatArray:
+        def pairs(rows: slice) -> Floats:
             loadings, corrections = self.loadings[rows], self.corrections[rows]
             mixed = (loadings @ direction)[:, None] * corrections
             mixed += ((corrections @ direction) / 2)[:, None] * loadings
@@ -91,10 +96,20 @@ class FactoredThird:
             corrections=np.vstack([self.corrections, c0 / (c0 + 2) * np.outer(values, mean), -cube / 3 * mean]),
         )
 
+    def in_single_precision(self) -> "FactoredThird":
+        """Return the same tensor with numbers of seven digits: its contractions take half the time.
+
+        That is far below the noise of a sample's third moment, and not enough for exact ones.
+        """
+        documents, weights, loadings, corrections = (
+            part.astype(np.float32) for part in (self.documents, self.weights, self.loadings, self.corrections)
+        )
+        return FactoredThird(documents, weights, loadings, corrections, self.run)
+
     def _sum(self, cubes: RowSum, pairs: RowSum) -> FloatArray:
         total = self.run(cubes, chunks(self.documents.shape[0]))
         total -= self.run(pairs, chunks(self.loadings.shape[0]))
-        return total
+        return total.astype(np.float64, copy=False)
 
 
 def factor_third(
