@@ -127,9 +127,9 @@ def _of_used_words(
 
 
 def _among_all_words(whitener: FloatArray, used: NDArray[np.intp], n_words: int) -> FloatArray:
-    full = np.zeros((whitener.shape[0], n_words))
-    full[:, used] = whitener
-    return full
+    columns = np.zeros((n_words, whitener.shape[0]))
+    columns[used] = whitener.T
+    return columns.T
 
 
 def _word_directions(moments: SymmetricMoments, images: FloatArray, n_words: int = 256) -> FloatArray:

@@ -137,9 +137,9 @@ def whiten(
         values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
     _refuse_low_rank(values, n_components, used.size, strict)
     kept = values[:n_components]
-    whitener = np.zeros((n_components, M))
-    whitener[:, used] = (_fix_signs(vectors) * scale[:, None] / np.sqrt(kept)).T
-    return Whitening(whitener, values, float(max(-values[-1], 0.0)), float((residuals / kept).max()))
+    columns = np.zeros((M, n_components))  # in the order of memory in which passes use it
+    columns[used] = _fix_signs(vectors) * scale[:, None] / np.sqrt(kept)
+    return Whitening(columns.T, values, float(max(-values[-1], 0.0)), float((residuals / kept).max()))
 
 
 def krylov_columns(n_components: int) -> int:

@@ -1,12 +1,14 @@
 """The total of a Dirichlet prior from second moments, with the topics known."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
 from polyad.engine.blocks import FloatArray
 from polyad.moments.lda import RawMoments
 
 SMALLEST, LARGEST = 0.05, 100.0
+FREQUENT = 0.9  # of all tokens are of the words looked at: the rows of rarer ones are as noisy as what they would tell
 
 
 def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[float, FloatArray]:
@@ -15,7 +17,7 @@ def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[flo
     Pairs of distinct words have the moment M2 = D' E[t t'] D, so that the topics' second moments A = E[t t'] follow
     by least squares, and with mean shares m a Dirichlet has A_kk = m_k (m_k c0 + 1) / (c0 + 1). Expected topic counts
     of documents, from which likelihood methods estimate c0, are smoother than the topics they stand for, and drive
-    the estimate up from iteration to iteration; pairs of words are unbiased. One pass.
+    the estimate up from iteration to iteration; pairs of words are unbiased. One pass, over the more frequent words.
 
     Parameters
     ----------
@@ -25,14 +27,23 @@ def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[flo
         Topics, K x M.
     """
     mean = raw.moments.mean
-    seen = mean > 0
-    weights = np.where(seen, 1 / np.where(seen, mean, 1.0), 0.0)  # least squares in the metric of the counts
-    weighted = components * weights
-    left_inverse = linalg.pinvh(weighted @ components.T) @ weighted  # K x M
-    means = np.maximum(left_inverse @ mean, 0)
+    words = _frequent_words(mean, at_least=4 * components.shape[0])
+    topics = components[:, words]
+    weighted = np.multiply(topics.T, 1 / mean[words, None], order="C")  # least squares in the metric of the counts
+    inverse = np.zeros(components.T.shape)
+    inverse[words] = weighted @ linalg.pinvh(topics @ weighted)  # components @ inverse = 1
+    means = np.maximum(mean @ inverse, 0)
     means /= max(float(means.sum()), 1e-300)
-    squares = raw.pair_energies(left_inverse)
+    squares = raw.pair_energies(inverse.T)
     spread = float((squares - means**2).sum())
     if spread <= 0:  # less variance than no variance at all: shares that hardly differ
         return LARGEST, means
     return float(np.clip((means - squares).sum() / spread, SMALLEST, LARGEST)), means
+
+
+def _frequent_words(mean: FloatArray, at_least: int) -> NDArray[np.intp]:
+    """Return the words that make up most of all tokens, in increasing order."""
+    order = np.argsort(-mean, kind="stable")[: int((mean > 0).sum())]
+    running = np.cumsum(mean[order])
+    n_words = int(np.searchsorted(running, FREQUENT * running[-1])) + 1
+    return np.sort(order[: max(n_words, at_least)])

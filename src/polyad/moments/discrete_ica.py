@@ -10,6 +10,8 @@ from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
+    subtract_diagonal,
+    subtract_outer,
     symmetric_operator,
 )
 
@@ -42,8 +44,9 @@ def discrete_ica_moments(blocks: Blocks, run: Runner) -> SymmetricMoments:
     def second_product(columns: FloatArray) -> FloatArray:
         columns = np.ascontiguousarray(columns)  # or every block would make its own copy
         products = run(lambda block: block.rows.T @ (block.rows @ columns), blocks)
-        centred: FloatArray = products / (N - 1) - (N / (N - 1)) * np.outer(mean, mean @ columns)
-        return centred - mean[:, None] * columns
+        products /= N - 1
+        centred = subtract_outer(products, mean, N / (N - 1) * (mean @ columns))
+        return subtract_diagonal(centred, mean, columns)
 
     def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         return factorial_third(blocks, run, whitener, cube, pair, mean, whitener @ mean)

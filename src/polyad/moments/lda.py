@@ -10,12 +10,14 @@ from scipy import linalg, sparse
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray, checked_counts
-from polyad.moments.factored import FactoredThird, factor_third
+from polyad.moments.factored import FactoredThird, chunks, factor_third
 from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
     outer_cube,
+    subtract_diagonal,
+    subtract_outer,
     symmetric_operator,
     symmetrise,
 )
@@ -102,15 +104,14 @@ def _moments_at(raw: SymmetricMoments, c0: float) -> SymmetricMoments:
     pair, square, cube = c0 / (c0 + 1), c0 / (c0 + 2), 2 * c0**2 / ((c0 + 1) * (c0 + 2))
 
     def second_product(columns: FloatArray) -> FloatArray:
-        return raw.second @ columns - pair * np.outer(raw.mean, raw.mean @ columns)
+        return subtract_outer(raw.second @ columns, raw.mean, pair * (raw.mean @ columns))
 
-    def raw_images(whitener: FloatArray, images: FloatArray | None) -> FloatArray:
-        if images is None:
-            return raw.second @ whitener.T
-        return images + pair * np.outer(raw.mean, whitener @ raw.mean)
+    def projected(whitener: FloatArray, images: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        mean, second = _projected_pairs(raw, whitener, second_product(whitener.T) if images is None else images)
+        return mean, second + pair * np.outer(mean, mean)
 
     def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
-        mean, second = _projected_pairs(raw, whitener, raw_images(whitener, images))
+        mean, second = projected(whitener, images)
         return _with_concentration(mean, second, raw.third(whitener), c0)
 
     def third_rows(directions: FloatArray) -> FloatArray:
@@ -121,7 +122,7 @@ def _moments_at(raw: SymmetricMoments, c0: float) -> SymmetricMoments:
         return raw.third_rows(directions) - square * from_pairs + cube * np.outer(means**2, raw.mean)
 
     def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        mean, second = _projected_pairs(raw, whitener, raw_images(whitener, images))
+        mean, second = projected(whitener, images)
         return raw.factored(whitener).with_concentration(mean, second, c0)
 
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
@@ -132,7 +133,7 @@ def _moments_at(raw: SymmetricMoments, c0: float) -> SymmetricMoments:
 
 
 def _projected_pairs(raw: SymmetricMoments, whitener: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the first two moments along the rows of a whitener; ``images`` is the second one times it."""
+    """Return the mean and a second moment along the rows of a whitener; ``images`` is the second moment times it."""
     second = whitener @ images
     return whitener @ raw.mean, (second + second.T) / 2
 
@@ -239,8 +240,7 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
         def block_product(block: Block) -> Any:
             return block.rows.T @ (w2[block.slice, None] * (block.rows @ columns))
 
-        products: FloatArray = run(block_product, blocks)
-        return products - pair_diagonal[:, None] * columns
+        return subtract_diagonal(run(block_product, blocks), pair_diagonal, columns)
 
     def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         centre = np.zeros(whitener.shape[0])
@@ -257,7 +257,9 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
     def pair_energies(directions: FloatArray) -> FloatArray:
         columns = np.ascontiguousarray(directions.T)
         energies: FloatArray = run(lambda block: w2[block.slice] @ (block.rows @ columns) ** 2, blocks)
-        return energies - pair_diagonal @ columns**2
+        for words in chunks(M):
+            energies -= pair_diagonal[words] @ columns[words] ** 2
+        return energies
 
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
         return raw_moments(blocks.columns(words), run, lengths, weights).moments

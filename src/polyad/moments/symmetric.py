@@ -184,6 +184,24 @@ def factorial_third_rows(
     return np.ascontiguousarray(rows.T)
 
 
+def subtract_diagonal(products: FloatArray, diagonal: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return ``products - diag(diagonal) columns``, in place and piece by piece.
+
+    Memory that is new to the process costs more than the arithmetic: whole arrays in between would take as long as
+    the pass that made the products.
+    """
+    for rows in chunks(products.shape[0]):
+        products[rows] -= diagonal[rows, None] * columns[rows]
+    return products
+
+
+def subtract_outer(products: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return ``products - left right'``, in place and piece by piece."""
+    for rows in chunks(products.shape[0]):
+        products[rows] -= left[rows, None] * right
+    return products
+
+
 def symmetric_operator(size: int, product: Callable[[FloatArray], FloatArray]) -> LinearOperator:
     """Return a symmetric M x M operator from the function that multiplies it with M x J columns."""
 
