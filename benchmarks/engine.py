@@ -46,7 +46,7 @@ def moment_stage(X, K, steps):
             third = own.factored if stays_factored(K, moments.n_rows) else own.third
             tensor = third(whitener, images[used])
         with steps("diagonalise"):
-            rotation = power(tensor, max_iter=8).rotation
+            rotation = power(tensor, max_iter=6).rotation
         with steps("unmix"):
             simplex_rows(rotation.T @ images.T)
 

@@ -320,15 +320,13 @@ def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def go_beyond(before, counts, shares):  # type: ignore[no-untyped-def]
+def go_beyond(before, counts, shares, out):  # type: ignore[no-untyped-def]
     """Let the counts of words go on in the direction of their last change, each word by a share of it."""
-    out = np.empty_like(counts)
     for word in range(counts.shape[0]):
         share = shares[word]
         for k in range(counts.shape[1]):
             now = counts[word, k]
             out[word, k] = max(now + share * (now - before[word, k]), LEAST * now)
-    return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -342,13 +340,11 @@ def column_sums(counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def scaled_and_raised(counts, scale, floor):  # type: ignore[no-untyped-def]
-    """Return ``counts * scale + floor``, both one number a topic."""
-    out = np.empty_like(counts)
+def scale_and_raise(counts, scale, floor, out):  # type: ignore[no-untyped-def]
+    """Write ``counts * scale + floor``, both one number a topic; ``out`` may be the counts themselves."""
     for word in range(counts.shape[0]):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
-    return out
 
 
 @njit(cache=True, nogil=True, fastmath=True)

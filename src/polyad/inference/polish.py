@@ -21,7 +21,7 @@ from polyad.inference.kernels import (
     expect_documents,
     go_beyond,
     padded,
-    scaled_and_raised,
+    scale_and_raise,
 )
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
@@ -154,11 +154,12 @@ def polish(
             likelihood += value
             counts = np.add(counts, fresh, out=counts) if counts.size else fresh
         objective.append(likelihood / max(float(word_totals.sum()), 1.0))
-        extrapolated = counts
+        after, room = counts, np.empty_like(table) if number == 1 else table  # the table of the first pass is kept
         if before is not None and over_relaxation > 0 and number < RELAXED_PASSES:
-            extrapolated = go_beyond(before, counts, shares_of_change)
+            go_beyond(before, counts, shares_of_change, room)
+            after = room
         before = counts
-        table, one_token, floor = normalised_topics(extrapolated, K, smoothing)
+        table, one_token, floor = normalised_topics(after, K, smoothing, room)
         if number == 0:
             early = table
         if progress is not None:
@@ -257,12 +258,17 @@ def settle_words(early: Table, late: Table, word_totals: NDArray[np.float32], K:
 
 
 def normalised_topics(
-    counts: Table, K: int, smoothing: FloatArray | None
+    counts: Table, K: int, smoothing: FloatArray | None, out: Table | None = None
 ) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
-    """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""
+    """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have.
+
+    The topics are written to ``out`` where it is given, which may be the counts.
+    """
     tokens = column_sums(counts)[:K]
     added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
     added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
     totals = tokens + counts.shape[0] * added
     one_token, floor = padded_vector(1 / totals), padded_vector(added / totals)
-    return scaled_and_raised(counts, one_token, floor), one_token, floor
+    table = np.empty_like(counts) if out is None else out
+    scale_and_raise(counts, one_token, floor, table)
+    return table, one_token, floor

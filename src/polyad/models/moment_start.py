@@ -162,7 +162,7 @@ def _decompose(
         metric=metric,
         strict=False,
         # On noisy moments a handful of iterations is as good as the limit; no other method has any to spare.
-        max_iter=8 if method == "power" else None,
+        max_iter=6 if method == "power" else None,
         random_state=random_state,
     )
     whitening = found.whitening

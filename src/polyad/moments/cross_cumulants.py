@@ -5,7 +5,7 @@ import numpy as np
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.moments.cross_blocks import PairedBlock, PairedBlocks
-from polyad.moments.factored import chunks
+from polyad.moments.pieces import chunks
 from polyad.moments.symmetric import square_times
 
 ALL_PAIRS = 16  # up to this many components all pairs of axes are contracted at order four

@@ -6,12 +6,11 @@ from numpy.typing import NDArray
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray
 from polyad.moments.factored import FactoredThird, factor_third
+from polyad.moments.pieces import subtract_diagonal, subtract_outer
 from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
-    subtract_diagonal,
-    subtract_outer,
     symmetric_operator,
 )
 

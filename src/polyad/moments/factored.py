@@ -1,8 +1,7 @@
 """The whitened third moment as sums over rows: its contractions without the K x K x K tensor."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,7 @@ from scipy import linalg
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray
-
-CHUNK_ROWS = 1 << 10
+from polyad.moments.pieces import chunks, subtract_diagonal, used_columns
 
 Floats = NDArray[np.floating[Any]]
 RowSum = Callable[[slice], Floats]
@@ -125,23 +123,18 @@ def factor_third(
 
     One pass; N x K numbers are kept.
     """
-    used = np.flatnonzero(whitener.any(axis=0))
+    used = used_columns(whitener)
     loadings = np.ascontiguousarray(whitener.T)
     documents = np.empty((blocks.shape[0], whitener.shape[0]))
 
     def block_pairs(block: Block) -> FloatArray:
-        projected = block.rows @ loadings - centre
-        documents[block.slice] = projected
+        projected = documents[block.slice]
+        np.subtract(block.rows @ loadings, centre, out=projected)
         pairs: FloatArray = block.rows.T @ (pair_weights[block.slice, None] * projected)
         return pairs[used]
 
     pairs = run(block_pairs, blocks)
     loadings = loadings[used]
-    return FactoredThird(documents, cube_weights, loadings, pairs - (2 / 3) * diagonal[used, None] * loadings, run)
-
-
-def chunks(n_rows: int) -> Iterator[slice]:
-    """Cut a number of rows into an even number of equal slices whose products stay in the cache."""
-    n_chunks = 2 * -(-max(n_rows, 1) // (2 * CHUNK_ROWS))
-    edges = [n_rows * chunk // n_chunks for chunk in range(n_chunks + 1)]
-    return (slice(first, last) for first, last in pairwise(edges))
+    return FactoredThird(
+        documents, cube_weights, loadings, subtract_diagonal(pairs, (2 / 3) * diagonal[used], loadings), run
+    )

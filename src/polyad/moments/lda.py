@@ -10,14 +10,13 @@ from scipy import linalg, sparse
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray, checked_counts
-from polyad.moments.factored import FactoredThird, chunks, factor_third
+from polyad.moments.factored import FactoredThird, factor_third
+from polyad.moments.pieces import chunks, subtract_diagonal, subtract_outer
 from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
     outer_cube,
-    subtract_diagonal,
-    subtract_outer,
     symmetric_operator,
     symmetrise,
 )

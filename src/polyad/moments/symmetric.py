@@ -10,7 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from polyad.engine import Block, Blocks, Runner
 from polyad.engine.blocks import FloatArray
-from polyad.moments.factored import FactoredThird, chunks
+from polyad.moments.factored import FactoredThird
+from polyad.moments.pieces import chunks, subtract_diagonal, used_columns
 
 
 class Third(Protocol):
@@ -139,7 +140,7 @@ def factorial_third(
     modes the sum over words of ``w_m (x) w_m (x) (G - 2/3 diag(diagonal) W)_m``, G the sum of
     ``pair_weights * x y'``: eq. (52) of the discrete ICA paper and Theorem 1 of the SVTD paper, put in one form.
     """
-    used = np.flatnonzero(whitener.any(axis=0))
+    used = used_columns(whitener)
     loadings = np.ascontiguousarray(whitener.T)
 
     def block_sums(block: Block) -> tuple[FloatArray, FloatArray]:
@@ -149,8 +150,8 @@ def factorial_third(
 
     corners, pairs = run(block_sums, blocks)
     loadings = loadings[used]
-    corrections = pairs - (2 / 3) * diagonal[used, None] * loadings
-    corners -= run(lambda rows: _pair_corners(loadings[rows], corrections[rows]), chunks(used.size))
+    corrections = subtract_diagonal(pairs, (2 / 3) * diagonal[used], loadings)
+    corners -= run(lambda rows: _pair_corners(loadings[rows], corrections[rows]), chunks(loadings.shape[0]))
     return mirrored(corners)
 
 
@@ -182,24 +183,6 @@ def factorial_third_rows(
     cubes, pairs, totals = run(block_sums, blocks)
     rows = cubes - mean[:, None] * totals - 2 * loadings * pairs + 2 * squares * diagonal[:, None]
     return np.ascontiguousarray(rows.T)
-
-
-def subtract_diagonal(products: FloatArray, diagonal: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return ``products - diag(diagonal) columns``, in place and piece by piece.
-
-    Memory that is new to the process costs more than the arithmetic: whole arrays in between would take as long as
-    the pass that made the products.
-    """
-    for rows in chunks(products.shape[0]):
-        products[rows] -= diagonal[rows, None] * columns[rows]
-    return products
-
-
-def subtract_outer(products: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
-    """Return ``products - left right'``, in place and piece by piece."""
-    for rows in chunks(products.shape[0]):
-        products[rows] -= left[rows, None] * right
-    return products
 
 
 def symmetric_operator(size: int, product: Callable[[FloatArray], FloatArray]) -> LinearOperator:
