@@ -446,6 +446,14 @@ def test_fast_takes_more_passes_over_longer_documents(length, n_passes):
     assert len(model.diagnostics_.objective) == n_passes
 
 
+@pytest.mark.parametrize(("K", "n_passes"), [(50, 7), (99, 7), (100, 6), (200, 5)])
+def test_fast_takes_fewer_passes_for_many_topics_of_short_documents(K, n_passes):
+    X = make_lda(400, 500, 10, length=30).counts
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoiseWarning)
+        assert len(LDA(K).fit(X).diagnostics_.objective) == n_passes
+
+
 def test_empty_documents_change_nothing():
     X = make_lda(300, 100, 3, length=600).counts
     padded = sparse.vstack([X, sparse.csr_array((200, 100))], format="csr")

@@ -48,7 +48,7 @@ def polish_topics(
     random_state: int,
 ) -> Polished:
     """Polish topics; with no pass at all, only find each topic's share of the tokens."""
-    n_passes = number_of_passes(preset, corpus)
+    n_passes = number_of_passes(preset, corpus, topics.shape[0])
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     polished = polish(corpus.parts, topics, alpha, corpus.run, n_passes=max(n_passes, 1), smoothing=smoothing)
     if n_passes == 0:

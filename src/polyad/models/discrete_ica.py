@@ -35,7 +35,7 @@ class DiscreteICA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (7 to 24, the more the longer the documents), "full"
+        Likelihood passes after the moments: "off", "fast" (4 to 24, the more the longer the documents), "full"
         (80, averaged with 200 sweeps of a Gibbs sampler that starts from them), or a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
@@ -85,7 +85,7 @@ class DiscreteICA(TopicModel):
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
-        K, n_passes = self.n_components, number_of_passes(self.polish, corpus)
+        K, n_passes = self.n_components, number_of_passes(self.polish, corpus, self.n_components)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         memory = planned_bytes(corpus, K, self.method)

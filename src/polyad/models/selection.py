@@ -88,7 +88,7 @@ class _Half:
         signs = np.where(found.values < 0, -1.0, 1.0)
         components = signs[:, None] * (self.images[:, :K] @ found.rotation).T
         start = (1 - UNIGRAM_SHARE) * simplex_rows(components) + UNIGRAM_SHARE * self.corpus.unigram
-        n_passes = number_of_passes("fast", self.corpus)
+        n_passes = number_of_passes("fast", self.corpus, K)
         return polish(self.corpus.parts, start, polish_prior(K), self.corpus.run, n_passes=n_passes).components
 
 

@@ -34,7 +34,7 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (7 to 24, the more the longer the documents), "full" (80), or
+        Likelihood passes after the moments: "off", "fast" (4 to 24, the more the longer the documents), "full" (80), or
         a number.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
@@ -79,7 +79,7 @@ class SingleTopic(TopicModel):
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
-        K, n_passes = self.n_components, number_of_passes(self.polish, corpus)
+        K, n_passes = self.n_components, number_of_passes(self.polish, corpus, self.n_components)
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
         with watch("moments"):
             raw = raw_moments(corpus.blocks, corpus.run, corpus.summary.lengths, self.weights)

@@ -24,6 +24,7 @@ from polyad.moments import summarise_counts
 
 PASSES = {"off": 0, "full": 80}
 FAST_PASSES = 7, 24  # of "fast": one for every fifty tokens of a document, but at least and at most so many
+FEWEST_PASSES = 4  # of many topics: from fifty on, one fewer at least for every doubling
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
@@ -269,15 +270,17 @@ def checked_n_components(n_components: Any) -> int:
     return int(n_components)
 
 
-def number_of_passes(polish: str | int, corpus: Corpus) -> int:
+def number_of_passes(polish: str | int, corpus: Corpus, n_components: int) -> int:
     """Return the polishing passes of a preset, or of a number.
 
     Topics of short documents have nearly all that likelihood can give after a few passes; long documents go on
-    telling them apart.
+    telling them apart. A pass over short documents gains as much with many topics as with few, and takes longer.
     """
     if isinstance(polish, str) and polish == "fast":
         n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
-        return int(np.clip(corpus.n_tokens / n_documents / 50, *FAST_PASSES))
+        least, most = FAST_PASSES
+        least = max(least - int(np.log2(max(n_components / 50, 1))), FEWEST_PASSES)
+        return int(np.clip(corpus.n_tokens / n_documents / 50, least, most))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
     if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:
