@@ -97,7 +97,7 @@ def polyadic_decomposition(
             components = _singular_value_rows(moments, unwhitened, values)
         else:
             signs = np.where(values < 0, -1.0, 1.0)
-            components = (signs * diagonalisation.rotation).T @ images.T
+            components = (images @ (signs * diagonalisation.rotation)).T  # word by word in memory, as it is used next
     return Polyadic(components, np.abs(values), whitening, diagonalisation)
 
 

@@ -116,7 +116,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus) -> NDArray[np.intp]:
         """Store topics in the canonical order, largest share of tokens first; return the order."""
         order = np.argsort(-topic_tokens, kind="stable")
-        self.components_ = components[order]
+        self.components_ = np.ascontiguousarray(components[order])
         shares = topic_tokens[order] / max(float(topic_tokens.sum()), 1e-300)
         self.topic_shares_ = shares
         self.word_probabilities_ = corpus.unigram
