@@ -285,25 +285,41 @@ def collect_words(  # type: ignore[no-untyped-def]
     responsibilities are kept.
     """
     K = topics.shape[1]
-    tokens, scaled = np.empty(K, np.float32), np.empty(K, np.float32)
+    tokens, scaled, row = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K, np.float32)
     for word in range(first, last):
         for k in range(K):
-            tokens[k], scaled[k] = ZERO, ZERO
-        for p in range(word_ptr[word], word_ptr[word + 1]):
+            tokens[k], scaled[k], row[k] = ZERO, ZERO, topics[word, k]
+        p, end = word_ptr[word], word_ptr[word + 1]
+        while p < end:
             own = kept_at[p]
             if own >= 0:
                 part = counts[p] / PARTS
                 for k in range(K):
                     tokens[k] += part * np.float32(np.int32(kept[own, k]))
+                p += 1
+            elif p + 4 <= end and max(kept_at[p + 1], kept_at[p + 2], kept_at[p + 3]) < 0:
+                # Four cells at a time, as in the fixed point.
+                i, j, m, n = documents[p], documents[p + 1], documents[p + 2], documents[p + 3]
+                a, b, c, d = TINY, TINY, TINY, TINY
+                for k in range(K):
+                    a += row[k] * shares_of[i, k]
+                    b += row[k] * shares_of[j, k]
+                    c += row[k] * shares_of[m, k]
+                    d += row[k] * shares_of[n, k]
+                a, b, c, d = counts[p] / a, counts[p + 1] / b, counts[p + 2] / c, counts[p + 3] / d
+                for k in range(K):
+                    scaled[k] += a * shares_of[i, k] + b * shares_of[j, k] + c * shares_of[m, k] + d * shares_of[n, k]
+                p += 4
             else:
                 document, total = documents[p], TINY
                 for k in range(K):
-                    total += shares_of[document, k] * topics[word, k]
+                    total += row[k] * shares_of[document, k]
                 weight = counts[p] / total
                 for k in range(K):
                     scaled[k] += weight * shares_of[document, k]
+                p += 1
         for k in range(K):
-            out[word, k] = tokens[k] + scaled[k] * topics[word, k]
+            out[word, k] = tokens[k] + scaled[k] * row[k]
 
 
 @njit(cache=True, nogil=True, fastmath=True)

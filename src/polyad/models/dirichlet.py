@@ -28,8 +28,8 @@ def planned_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser)
     totals = corpus.summary.word_totals
     n_own = corpus.run(lambda b: int(is_own(b.rows.data, b.rows.indices, totals).sum()), corpus.blocks)
     polishing = polish_bytes(N, M, corpus.summary.n_cells, n_own, K)
-    canonical_copy = (8 + 4) * corpus.summary.n_cells  # where X is not float64 counts with 32-bit indices already
-    planned = max(moment_bytes(corpus, K, method), polishing + 8 * M * K) + canonical_copy + 8 * 4 * N
+    ordered_copy = (8 + 4) * corpus.summary.n_cells  # the documents in an order of their own
+    planned = max(moment_bytes(corpus, K, method), polishing + 8 * M * K) + ordered_copy + 8 * 4 * N
     logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
     return planned
 

@@ -23,8 +23,8 @@ from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
 PASSES = {"off": 0, "full": 80}
-FAST_PASSES = 7, 24  # of "fast": one for every fifty tokens of a document, but at least and at most so many
-FEWEST_PASSES = 4  # of many topics: from fifty on, one fewer at least for every doubling
+FAST_PASSES = 4, 24  # of "fast", at least and at most
+TOKENS_A_PASS = 50  # of a mean document: one pass for each so many of them
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
@@ -274,13 +274,14 @@ def number_of_passes(polish: str | int, corpus: Corpus, n_components: int) -> in
     """Return the polishing passes of a preset, or of a number.
 
     Topics of short documents have nearly all that likelihood can give after a few passes; long documents go on
-    telling them apart. A pass over short documents gains as much with many topics as with few, and takes longer.
+    telling them apart. A pass over short documents gains as much with few topics as with many, and takes less time:
+    they get more of them.
     """
     if isinstance(polish, str) and polish == "fast":
         n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
-        least, most = FAST_PASSES
-        least = max(least - int(np.log2(max(n_components / 50, 1))), FEWEST_PASSES)
-        return int(np.clip(corpus.n_tokens / n_documents / 50, least, most))
+        by_length = int(corpus.n_tokens / n_documents / TOKENS_A_PASS)
+        by_topics = round(7 * (50 / n_components) ** 0.4)
+        return int(np.clip(max(by_length, by_topics), *FAST_PASSES))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
     if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:
