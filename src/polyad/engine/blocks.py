@@ -65,7 +65,7 @@ class Blocks:
         start = 0
         for part in self._parts:
             for first, last in _cuts(part):
-                yield Block(_rows_between(part, first, last), start + first)
+                yield Block(rows_between(part, first, last), start + first)
             start += part.shape[0]
 
     @property
@@ -324,7 +324,7 @@ def _cuts(part: Any) -> Iterator[tuple[int, int]]:
             yield start, min(start + BLOCK_ROWS, last)
 
 
-def _rows_between(part: Any, first: int, last: int) -> Any:
+def rows_between(part: Any, first: int, last: int) -> Any:
     """Rows first to last without copying their cells."""
     if not _is_sparse(part):
         return part[first:last]

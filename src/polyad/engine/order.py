@@ -15,9 +15,7 @@ def ordered_by_content(blocks: Blocks, run: Runner) -> Blocks:
 
     Sums of rounded numbers depend on the order in which they are added; with the rows put in the same order first,
     the same documents give the same bytes however they come. The order is as good as random: neighbours have nothing
-    in common, unless they are equal. It copies the counts, into one part.
-
-    Rows that are read again for every pass are left as they are: they are not all there to be ordered.
+    in common, unless they are equal. It copies the counts into one part, in memory wherever they come from.
 
     Examples
     --------
@@ -27,9 +25,7 @@ def ordered_by_content(blocks: Blocks, run: Runner) -> Blocks:
     >>> [bool((a.rows != b.rows).nnz) for a, b in zip(one, other)]
     [False]
     """
-    parts = blocks.parts
-    if not isinstance(parts, list):
-        return blocks
+    parts = list(blocks.parts)
     rows = parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
     return Blocks([rows[np.argsort(content_keys(blocks, run), kind="stable")]], blocks.shape)
 

@@ -336,13 +336,17 @@ def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def go_beyond(before, counts, shares, out):  # type: ignore[no-untyped-def]
-    """Let the counts of words go on in the direction of their last change, each word by a share of it."""
-    for word in range(counts.shape[0]):
+def go_beyond(others, before, fresh, shares, out):  # type: ignore[no-untyped-def]
+    """Write the counts of words in all documents, gone on in the direction of their last change.
+
+    ``fresh`` are the counts in the documents that were looked at last and ``before`` what they had been, ``others``
+    those in all other documents; each word goes on by a share of the change.
+    """
+    for word in range(fresh.shape[0]):
         share = shares[word]
-        for k in range(counts.shape[1]):
-            now = counts[word, k]
-            out[word, k] = max(now + share * (now - before[word, k]), LEAST * now)
+        for k in range(fresh.shape[1]):
+            now = others[word, k] + fresh[word, k]
+            out[word, k] = max(now + share * (fresh[word, k] - before[word, k]), LEAST * now)
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -1,7 +1,7 @@
 """Polishing: a few passes of likelihood over the corpus, started from the topics of the moments.
 
-Every pass is an E step over ranges of documents and an M step over ranges of words. No pass depends on the order of
-the documents (but for rounding) or on the number of threads.
+Every pass is an E step over ranges of documents and an M step over ranges of words, for one half of the documents
+and then for the other. No pass depends on the number of threads.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from polyad.engine import Runner
-from polyad.engine.blocks import FloatArray
+from polyad.engine.blocks import FloatArray, rows_between
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.kernels import (
     collect_words,
@@ -26,8 +26,8 @@ from polyad.inference.kernels import (
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
-OVER_RELAXATION = 0.7  # of the change in the shares of documents, and in the counts of words
-RELAXED_PASSES = 24  # with over-relaxed counts: plain ones after them settle what rounding has stirred up
+SHARES_BEYOND = 0.7  # of its last change by which a step in the shares of a document goes on: EM creeps
+COUNTS_BEYOND = 1.25  # the same for the counts of words, of the change in one half of the documents
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 Table = NDArray[np.float32]
@@ -44,7 +44,7 @@ class Polished:
     topic_tokens
         Expected tokens of each topic in the corpus.
     objective
-        Log-likelihood per token that each pass found, of the topics it started from (before words are settled).
+        Log-likelihood per token that each pass found, of the topics it saw (before words are settled).
     """
 
     components: FloatArray
@@ -98,7 +98,6 @@ def polish(
     n_passes: int,
     smoothing: FloatArray | None = None,
     leave_out: bool = True,
-    over_relaxation: float = OVER_RELAXATION,
     progress: Callable[[int], object] | None = None,
 ) -> Polished:
     """Improve topics by passes of EM in which a document's own tokens do not count for themselves.
@@ -110,10 +109,15 @@ def polish(
     difference. A collapsed sampler leaves out one token, and the others of a bursty word stand for it. And the fewer
     tokens a word has, the more of its row in the end is that of the first pass (:func:`settle_words`).
 
+    Topics are renewed after each half of the documents. Were it after all of them, two documents that share a word
+    and leave out their own tokens would go on swapping what they think of it, and steps beyond the change would make
+    that worse from pass to pass.
+
     Parameters
     ----------
     parts
-        Counts, in one or more groups of rows with the same columns.
+        Counts, in one or more groups of rows with the same columns. The first half of the documents (by cells) and the
+        second should be alike: see :func:`polyad.engine.ordered_by_content`.
     components
         Where to start: K x M, rows sum to 1.
     prior
@@ -125,50 +129,87 @@ def polish(
     smoothing
         Tokens added to every word of each topic, K; None adds ``SMOOTHING`` in all, split by the topics' tokens.
     leave_out
-        False gives plain EM, with no word settled either: its penalised likelihood never gets worse (with
-        ``over_relaxation`` 0 and a given ``smoothing``).
-    over_relaxation
-        How far the shares of documents, and in the first passes the counts of words that are not rare, go beyond
-        their last change.
+        False gives plain EM: no halves, no step beyond a change and no word settled. With a given ``smoothing`` its
+        penalised likelihood never gets worse.
     progress
         Called with the number of each finished pass.
     """
-    K = components.shape[0]
-    all_cells = [cells_of(part) for part in parts if part.shape[0]]
-    word_totals = np.sum([np.bincount(cells.words, cells.counts, cells.shape[1]) for cells in all_cells], axis=0)
-    states = [prepare_part(cells, word_totals if leave_out else None, K) for cells in all_cells]
+    K, parts = components.shape[0], [part for part in parts if part.shape[0]]
+    word_totals = np.sum([np.bincount(part.indices, part.data, part.shape[1]) for part in parts], axis=0)
+    kept_for = word_totals if leave_out else None
+    groups = [
+        [prepare_part(cells_of(part), kept_for, K) for part in group]
+        for group in (halves(parts) if leave_out else [parts])
+    ]
     # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
-    shares_of_change = np.where(word_totals * OWN > 1, over_relaxation, 0.0).astype(np.float32)
+    may_go_beyond = leave_out & (word_totals * OWN > 1)
+    shares_of_change = np.where(may_go_beyond, COUNTS_BEYOND, 0.0).astype(np.float32)
     table, padded_prior = topic_table(components), padded_vector(prior)
     one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
-    counts, before, early = np.zeros_like(table), None, table
-    objective: list[float] = []
+    counts, early, objective = [np.zeros_like(table) for _ in groups], None, []
     for number in range(n_passes):
-        later = number > 0
-        likelihood, counts = 0.0, np.zeros(0, np.float32)
-        for state in states:
-            value, fresh = expect_part(
-                state, table, padded_prior, run, INNER, later, leave_out and later,
-                one_token, floor, over_relaxation,
-            )  # fmt: skip
+        later, likelihood = number > 0, 0.0
+        for turn, group in enumerate(groups):
+            value, fresh = _expect_group(group, table, padded_prior, run, later, leave_out, one_token, floor)
             likelihood += value
-            counts = np.add(counts, fresh, out=counts) if counts.size else fresh
+            before, counts[turn] = counts[turn], fresh
+            if not later and turn < len(groups) - 1:
+                continue  # there are no counts of the other half yet
+            room = np.empty_like(table) if table is early else table
+            others = counts[1 - turn] if len(groups) > 1 else np.zeros_like(table)
+            go_beyond(others, before, fresh, shares_of_change if later else np.zeros_like(shares_of_change), room)
+            table, one_token, floor = normalised_topics(room, K, smoothing, room)
         objective.append(likelihood / max(float(word_totals.sum()), 1.0))
-        after, room = counts, np.empty_like(table) if number == 1 else table  # the table of the first pass is kept
-        if before is not None and over_relaxation > 0 and number < RELAXED_PASSES:
-            go_beyond(before, counts, shares_of_change, room)
-            after = room
-        before = counts
-        table, one_token, floor = normalised_topics(after, K, smoothing, room)
-        if number == 0:
+        if early is None:
             early = table
         if progress is not None:
             progress(number + 1)
-    if leave_out:
-        table = settle_words(early, table, counts.sum(axis=1), K)
+    if leave_out and early is not None:
+        table = settle_words(early, table, word_totals.astype(np.float32), K)
     topics = np.ascontiguousarray(table[:, :K].T, dtype=np.float64)
     topics /= topics.sum(axis=1, keepdims=True)
-    return Polished(topics, counts[:, :K].sum(axis=0, dtype=np.float64), tuple(objective))
+    topic_tokens = np.sum([column_sums(half)[:K] for half in counts], axis=0)
+    return Polished(topics, topic_tokens, tuple(objective))
+
+
+def halves(parts: list[sparse.csr_array]) -> list[list[sparse.csr_array]]:
+    """Cut groups of rows into two with about as many cells, the first rows and the others, without copying.
+
+    There is but one half where one row has most of the cells.
+    """
+    first, second = [], []
+    wanted = sum(part.nnz for part in parts) / 2
+    for part in parts:
+        n_rows = part.shape[0]
+        cut = min(int(np.searchsorted(part.indptr, wanted)), n_rows)
+        wanted -= part.nnz
+        if cut > 0:
+            first.append(rows_between(part, 0, cut))
+        if cut < n_rows:
+            second.append(rows_between(part, cut, n_rows))
+    return [half for half in (first, second) if half]
+
+
+def _expect_group(
+    group: list[_Documents],
+    table: Table,
+    prior: NDArray[np.float32],
+    run: Runner,
+    later: bool,
+    leave_out: bool,
+    one_token: NDArray[np.float32],
+    floor: NDArray[np.float32],
+) -> tuple[float, Table]:
+    """Sum :func:`expect_part` over some parts."""
+    beyond = SHARES_BEYOND if leave_out else 0.0
+    likelihood, counts = 0.0, None
+    for state in group:
+        value, fresh = expect_part(
+            state, table, prior, run, INNER, later, leave_out and later, one_token, floor, beyond
+        )
+        likelihood += value
+        counts = fresh if counts is None else np.add(counts, fresh, out=counts)
+    return likelihood, np.zeros_like(table) if counts is None else counts
 
 
 def prepare_part(cells: Cells, word_totals: NDArray[Any] | None, K: int) -> _Documents:

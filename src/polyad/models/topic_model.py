@@ -23,8 +23,8 @@ from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
 PASSES = {"off": 0, "full": 80}
-FAST_PASSES = 4, 24  # of "fast", at least and at most
-TOKENS_A_PASS = 50  # of a mean document: one pass for each so many of them
+FAST_PASSES = 4, 20  # of "fast", at least and at most
+TOKENS_A_PASS = 60  # of a mean document: one pass for each so many of them
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
@@ -280,7 +280,7 @@ def number_of_passes(polish: str | int, corpus: Corpus, n_components: int) -> in
     if isinstance(polish, str) and polish == "fast":
         n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
         by_length = int(corpus.n_tokens / n_documents / TOKENS_A_PASS)
-        by_topics = round(7 * (50 / n_components) ** 0.4)
+        by_topics = round(6 * (50 / n_components) ** 0.4)
         return int(np.clip(max(by_length, by_topics), *FAST_PASSES))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
