@@ -336,17 +336,24 @@ def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def go_beyond(others, before, fresh, shares, out):  # type: ignore[no-untyped-def]
-    """Write the counts of words in all documents, gone on in the direction of their last change.
+def go_beyond(first, last, others, before, fresh, shares, out):  # type: ignore[no-untyped-def]
+    """Write the counts of words first to last in all documents, gone on in the direction of their last change.
 
-    ``fresh`` are the counts in the documents that were looked at last and ``before`` what they had been, ``others``
-    those in all other documents; each word goes on by a share of the change.
+    ``fresh`` are the counts in the documents that were looked at last and ``before`` what they had been, and are from
+    now on; ``others`` those in all other documents. Each word goes on by a share of the change. Returns the sums over
+    the words.
     """
-    for word in range(fresh.shape[0]):
+    K = fresh.shape[1]
+    sums = np.zeros(K)
+    for word in range(first, last):
         share = shares[word]
-        for k in range(fresh.shape[1]):
+        for k in range(K):
             now = others[word, k] + fresh[word, k]
-            out[word, k] = max(now + share * (fresh[word, k] - before[word, k]), LEAST * now)
+            value = max(now + share * (fresh[word, k] - before[word, k]), LEAST * now)
+            before[word, k] = fresh[word, k]
+            out[word, k] = value
+            sums[k] += value
+    return sums
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -360,9 +367,9 @@ def column_sums(counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def scale_and_raise(counts, scale, floor, out):  # type: ignore[no-untyped-def]
+def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-untyped-def]
     """Write ``counts * scale + floor``, both one number a topic; ``out`` may be the counts themselves."""
-    for word in range(counts.shape[0]):
+    for word in range(first, last):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
 

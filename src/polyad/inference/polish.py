@@ -6,7 +6,6 @@ and then for the other. No pass depends on the number of threads.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +13,14 @@ from scipy import sparse
 
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray, rows_between
-from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
-from polyad.inference.kernels import (
-    collect_words,
-    column_sums,
-    expect_documents,
-    go_beyond,
-    padded,
-    scale_and_raise,
-)
+from polyad.inference.cells import Range, cells_of, padded_vector, topic_table
+from polyad.inference.expectation import OWN, Documents, Table, collect, collect_range, expect, prepare_documents
+from polyad.inference.kernels import column_sums, go_beyond, padded, scale_and_raise
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
-OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 SHARES_BEYOND = 0.7  # of its last change by which a step in the shares of a document goes on: EM creeps
 COUNTS_BEYOND = 1.25  # the same for the counts of words, of the change in one half of the documents
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
-
-Table = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -52,35 +42,6 @@ class Polished:
     objective: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class _ByWord:
-    """The cells once more, word by word, for the M step to read them in the order in which they lie."""
-
-    indptr: NDArray[np.int64]
-    documents: NDArray[np.int32]
-    counts: NDArray[np.float32]
-    kept_at: NDArray[np.int32]
-    ranges: list[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class _Documents:
-    """What one part of the corpus keeps from pass to pass."""
-
-    cells: Cells
-    by_word: _ByWord
-    shares: Table
-    tokens: Table
-    inverse: NDArray[np.float32]
-    kept_at: NDArray[np.int32]
-    kept: NDArray[np.uint16]
-
-
-def is_own(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell for each cell whether its document has so many of the word's tokens that it must not see them."""
-    return counts >= OWN * word_totals[words]
-
-
 def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int, n_components: int) -> int:
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
@@ -90,7 +51,7 @@ def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int,
 
 
 def polish(
-    parts: list[sparse.csr_array],
+    counts: sparse.csr_array,
     components: FloatArray,
     prior: FloatArray,
     run: Runner,
@@ -115,9 +76,9 @@ def polish(
 
     Parameters
     ----------
-    parts
-        Counts, in one or more groups of rows with the same columns. The first half of the documents (by cells) and the
-        second should be alike: see :func:`polyad.engine.ordered_by_content`.
+    counts
+        Canonical CSR counts. The first half of the documents (by cells) and the second should be alike: see
+        :func:`polyad.engine.ordered_by_content`.
     components
         Where to start: K x M, rows sum to 1.
     prior
@@ -134,182 +95,108 @@ def polish(
     progress
         Called with the number of each finished pass.
     """
-    K, parts = components.shape[0], [part for part in parts if part.shape[0]]
-    word_totals = np.sum([np.bincount(part.indices, part.data, part.shape[1]) for part in parts], axis=0)
-    kept_for = word_totals if leave_out else None
+    K = components.shape[0]
+    word_totals = np.bincount(counts.indices, counts.data, counts.shape[1])
     groups = [
-        [prepare_part(cells_of(part), kept_for, K) for part in group]
-        for group in (halves(parts) if leave_out else [parts])
+        prepare_documents(cells_of(group), word_totals if leave_out else None, K)
+        for group in (halves(counts) if leave_out else [counts])
     ]
     # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
     may_go_beyond = leave_out & (word_totals * OWN > 1)
     shares_of_change = np.where(may_go_beyond, COUNTS_BEYOND, 0.0).astype(np.float32)
     table, padded_prior = topic_table(components), padded_vector(prior)
-    one_token, floor = np.zeros_like(padded_prior), np.zeros_like(padded_prior)
-    counts, early, objective = [np.zeros_like(table) for _ in groups], None, []
+    tokens, worth, early, objective = [np.zeros_like(table) for _ in groups], None, table, []
+    others = tokens[::-1] if len(groups) > 1 else [np.zeros_like(table)]
+    room = np.empty_like(table)
     for number in range(n_passes):
-        later, likelihood = number > 0, 0.0
+        likelihood = 0.0
         for turn, group in enumerate(groups):
-            value, fresh = _expect_group(group, table, padded_prior, run, later, leave_out, one_token, floor)
-            likelihood += value
-            before, counts[turn] = counts[turn], fresh
-            if not later and turn < len(groups) - 1:
-                continue  # there are no counts of the other half yet
-            room = np.empty_like(table) if table is early else table
-            others = counts[1 - turn] if len(groups) > 1 else np.zeros_like(table)
-            go_beyond(others, before, fresh, shares_of_change if later else np.zeros_like(shares_of_change), room)
-            table, one_token, floor = normalised_topics(room, K, smoothing, room)
+            likelihood += expect(
+                group, table, padded_prior, run, INNER, warm=number > 0, beyond=SHARES_BEYOND if leave_out else 0.0,
+                leave_out=worth if leave_out else None,
+            )  # fmt: skip
+            if number == 0 and turn < len(groups) - 1:
+                collect(group, table, run, tokens[turn])  # the topics wait for the other half
+            else:
+                shares = shares_of_change if number else np.zeros_like(shares_of_change)
+                worth = _renew(group, table, run, tokens[turn], others[turn], shares, K, smoothing, room)
         objective.append(likelihood / max(float(word_totals.sum()), 1.0))
-        if early is None:
-            early = table
+        if number == 0:
+            early = table.copy()
         if progress is not None:
             progress(number + 1)
-    if leave_out and early is not None:
-        table = settle_words(early, table, word_totals.astype(np.float32), K)
+    if leave_out:
+        settle_words(early, table, word_totals, K)
     topics = np.ascontiguousarray(table[:, :K].T, dtype=np.float64)
     topics /= topics.sum(axis=1, keepdims=True)
-    topic_tokens = np.sum([column_sums(half)[:K] for half in counts], axis=0)
+    topic_tokens = np.sum([column_sums(half)[:K] for half in tokens], axis=0)
     return Polished(topics, topic_tokens, tuple(objective))
 
 
-def halves(parts: list[sparse.csr_array]) -> list[list[sparse.csr_array]]:
-    """Cut groups of rows into two with about as many cells, the first rows and the others, without copying.
+def halves(counts: sparse.csr_array) -> list[sparse.csr_array]:
+    """Cut documents into the first and the others, both with about as many cells, without copying.
 
-    There is but one half where one row has most of the cells.
+    There is but one half where the last document has most of the cells.
     """
-    first, second = [], []
-    wanted = sum(part.nnz for part in parts) / 2
-    for part in parts:
-        n_rows = part.shape[0]
-        cut = min(int(np.searchsorted(part.indptr, wanted)), n_rows)
-        wanted -= part.nnz
-        if cut > 0:
-            first.append(rows_between(part, 0, cut))
-        if cut < n_rows:
-            second.append(rows_between(part, cut, n_rows))
-    return [half for half in (first, second) if half]
+    n_documents = counts.shape[0]
+    cut = min(int(np.searchsorted(counts.indptr, counts.nnz / 2)), n_documents)
+    return [rows_between(counts, first, last) for first, last in ((0, cut), (cut, n_documents)) if first < last]
 
 
-def _expect_group(
-    group: list[_Documents],
+def _renew(
+    group: Documents,
     table: Table,
-    prior: NDArray[np.float32],
     run: Runner,
-    later: bool,
-    leave_out: bool,
-    one_token: NDArray[np.float32],
-    floor: NDArray[np.float32],
-) -> tuple[float, Table]:
-    """Sum :func:`expect_part` over some parts."""
-    beyond = SHARES_BEYOND if leave_out else 0.0
-    likelihood, counts = 0.0, None
-    for state in group:
-        value, fresh = expect_part(
-            state, table, prior, run, INNER, later, leave_out and later, one_token, floor, beyond
-        )
-        likelihood += value
-        counts = fresh if counts is None else np.add(counts, fresh, out=counts)
-    return likelihood, np.zeros_like(table) if counts is None else counts
+    tokens: Table,
+    others: Table,
+    shares_of_change: NDArray[np.float32],
+    K: int,
+    smoothing: FloatArray | None,
+    room: Table,
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """M step of some documents: renew their expected tokens and the table of topics, both in place.
 
-
-def prepare_part(cells: Cells, word_totals: NDArray[Any] | None, K: int) -> _Documents:
-    """Set up what a part of the corpus keeps from pass to pass.
-
-    ``word_totals``, the tokens of each word in the whole corpus, tell which cells keep their responsibilities; without
-    them none does.
+    Returns what :func:`worth_of_tokens` does. ``others`` are the expected tokens in all other documents.
     """
-    kept_at = np.full(cells.words.size, -1, np.int32)
-    n_kept = 0
-    if word_totals is not None:
-        kept_cells = np.flatnonzero(is_own(cells.counts, cells.words, word_totals))
-        n_kept = kept_cells.size
-        kept_at[kept_cells] = np.arange(n_kept, dtype=np.int32)
-    width, n_documents = padded(K), cells.shape[0]
-    index = index_words(cells)
-    return _Documents(
-        cells=cells,
-        by_word=_ByWord(index.indptr, index.documents, cells.counts[index.cells], kept_at[index.cells], index.ranges),
-        shares=np.zeros((n_documents, width), np.float32),
-        tokens=np.zeros((n_documents, width), np.float32),
-        inverse=np.empty(cells.words.size, np.float32),
-        kept_at=kept_at,
-        kept=np.zeros((n_kept, width), np.uint16),
-    )
+
+    def renew_range(words: Range) -> FloatArray:
+        collect_range(group, table, words, room)
+        sums: FloatArray = go_beyond(*words, others, tokens, room, shares_of_change, table)
+        return sums
+
+    sums = run(renew_range, group.by_word.ranges)
+    one_token, floor = worth_of_tokens(sums[:K], table.shape[0], smoothing)
+    run.each(lambda words: scale_and_raise(*words, table, one_token, floor, table), group.by_word.ranges)
+    return one_token, floor
 
 
-def expect_part(
-    state: _Documents,
-    table: Table,
-    prior: NDArray[np.float32],
-    run: Runner,
-    inner: int,
-    warm: bool,
-    leave_out: bool,
-    one_token: NDArray[np.float32],
-    floor: NDArray[np.float32],
-    relaxation: float = 0.0,
-) -> tuple[float, Table]:
-    """Return the log-likelihood of a part given its shares, and the expected tokens of each word in each topic."""
-    cells, by_word, beyond = state.cells, state.by_word, np.float32(relaxation)
-    tokens = np.empty_like(table)
-
-    def expect_range(documents: tuple[int, int]) -> float:
-        first, last = documents
-        expect_documents(
-            first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, beyond, warm,
-            state.shares, state.tokens, state.inverse, state.kept_at, state.kept,
-            leave_out, one_token, floor,
-        )  # fmt: skip
-        return _log_likelihood(state, first, last)
-
-    def collect_range(words: tuple[int, int]) -> None:
-        first, last = words
-        collect_words(
-            first, last, by_word.indptr, by_word.documents, by_word.counts, state.shares, table,
-            by_word.kept_at, state.kept, tokens,
-        )  # fmt: skip
-
-    likelihood = run(expect_range, cells.document_ranges)
-    run.each(collect_range, by_word.ranges)
-    return likelihood, tokens
-
-
-def _log_likelihood(state: _Documents, first: int, last: int) -> float:
-    """Sum of x log(row . shares / sum of shares), from what the E step left behind."""
-    indptr = state.cells.indptr
-    own = slice(indptr[first], indptr[last])
-    counts = state.cells.counts[own]
-    lengths = np.add.reduceat(np.append(counts, np.float32(0)), indptr[first:last] - indptr[first], dtype=np.float64)
-    lengths[np.diff(indptr[first : last + 1]) == 0] = 0.0  # reduceat gives an empty document its neighbour's count
-    totals = state.shares[first:last].sum(axis=1, dtype=np.float64)
-    logs = np.log(state.inverse[own])
-    return -float(np.dot(counts.astype(np.float64), logs)) - float(lengths @ np.log(totals))
-
-
-def settle_words(early: Table, late: Table, word_totals: NDArray[np.float32], K: int) -> Table:
+def settle_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> None:
     """Take up to half of a word's row back to the first pass, the more the fewer tokens it has for each topic.
 
     Every pass sharpens all rows. For a word with few tokens that is learning by heart, and how early to stop depends
-    on the word: one that occurs n times keeps 1/2 K / (K + n) of its early row.
+    on the word: one that occurs n times keeps 1/2 K / (K + n) of its early row. In place; topics need no longer sum
+    to 1.
     """
-    share = (0.5 * K / (K + word_totals))[:, None]
-    settled = late + share * (early - late)
-    settled[:, :K] /= settled[:, :K].sum(axis=0)
-    return settled
+    share = (0.5 * K / (K + word_totals)).astype(np.float32)[:, None]
+    late += share * (early - late)
+
+
+def worth_of_tokens(
+    tokens: FloatArray, n_words: int, smoothing: FloatArray | None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return what one token is worth in each topic, given the tokens of the topic, and the least a word can have."""
+    added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
+    added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
+    totals = tokens + n_words * added
+    return padded_vector(1 / totals), padded_vector(added / totals)
 
 
 def normalised_topics(
-    counts: Table, K: int, smoothing: FloatArray | None, out: Table | None = None
+    counts: Table, K: int, smoothing: FloatArray | None
 ) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
-    """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have.
-
-    The topics are written to ``out`` where it is given, which may be the counts.
-    """
-    tokens = column_sums(counts)[:K]
-    added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
-    added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
-    totals = tokens + counts.shape[0] * added
-    one_token, floor = padded_vector(1 / totals), padded_vector(added / totals)
-    table = np.empty_like(counts) if out is None else out
-    scale_and_raise(counts, one_token, floor, table)
+    """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""
+    n_words = counts.shape[0]
+    one_token, floor = worth_of_tokens(column_sums(counts)[:K], n_words, smoothing)
+    table = np.empty_like(counts)
+    scale_and_raise(0, n_words, counts, one_token, floor, table)
     return table, one_token, floor

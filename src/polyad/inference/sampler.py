@@ -11,8 +11,9 @@ from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
 from polyad.inference.evaluation_kernels import next_uniform, start_stream
+from polyad.inference.expectation import Table
 from polyad.inference.kernels import TINY, ZERO, infer_shares, padded
-from polyad.inference.polish import SMOOTHING, Polished, Table, normalised_topics
+from polyad.inference.polish import SMOOTHING, Polished, normalised_topics
 
 
 def gibbs_sweeps(

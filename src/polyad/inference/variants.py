@@ -13,8 +13,9 @@ from scipy.special import gammaln, psi
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
+from polyad.inference.expectation import Table, collect, expect, prepare_documents
 from polyad.inference.kernels import collect_kept, collect_words, expect_cvb0, expect_variational, padded
-from polyad.inference.polish import Polished, Table, expect_part, normalised_topics, prepare_part
+from polyad.inference.polish import Polished, normalised_topics
 
 INNER = 5  # iterations for each document in a pass
 
@@ -193,16 +194,15 @@ def minibatch_passes(
     K, N = prior.size, counts.shape[0]
     alpha, table = padded_vector(prior), topic_table(components)
     batches = [sparse.csr_array(counts[first : first + batch_documents]) for first in range(0, N, batch_documents)]
-    states = [prepare_part(cells_of(batch), None, K) for batch in batches]
+    states = [prepare_documents(cells_of(batch), None, K) for batch in batches]
     n_tokens = max(float(counts.sum()), 1.0)
-    worthless = np.zeros(padded(K), np.float32)
-    running, step = np.zeros(table.shape, np.float64), 0
+    fresh, running, step = np.empty_like(table), np.zeros(table.shape, np.float64), 0
     objective: list[float] = []
     for number in range(n_passes):
         likelihood = 0.0
         for batch, state in zip(batches, states):
-            value, fresh = expect_part(state, table, alpha, run, INNER, number > 0, False, worthless, worthless)
-            likelihood += value
+            likelihood += expect(state, table, alpha, run, INNER, warm=number > 0)
+            collect(state, table, run, fresh)
             weight = (step + 1.0) ** -decay
             step += 1
             running = (1 - weight) * running + weight * n_tokens / max(float(batch.sum()), 1.0) * fresh

@@ -3,11 +3,11 @@
 import logging
 
 import numpy as np
-from scipy import sparse
 
 from polyad.decompose import Diagonaliser
 from polyad.engine.blocks import FloatArray
-from polyad.inference.polish import SMOOTHING, Polished, is_own, polish, polish_bytes
+from polyad.inference.expectation import is_own
+from polyad.inference.polish import SMOOTHING, Polished, polish, polish_bytes
 from polyad.inference.sampler import gibbs_sweeps
 from polyad.models.moment_start import Corpus, moment_bytes
 from polyad.models.topic_model import number_of_passes
@@ -50,7 +50,7 @@ def polish_topics(
     """Polish topics; with no pass at all, only find each topic's share of the tokens."""
     n_passes = number_of_passes(preset, corpus, topics.shape[0])
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
-    polished = polish(corpus.parts, topics, alpha, corpus.run, n_passes=max(n_passes, 1), smoothing=smoothing)
+    polished = polish(corpus.counts, topics, alpha, corpus.run, n_passes=max(n_passes, 1), smoothing=smoothing)
     if n_passes == 0:
         return Polished(topics, polished.topic_tokens, ())
     if preset != "full" or corpus.n_tokens > MOST_SAMPLED_TOKENS:
@@ -72,7 +72,7 @@ def _with_sampled_topics(
     """
     K = polished.components.shape[0]
     sampled = gibbs_sweeps(
-        sparse.csr_array(sparse.vstack(corpus.parts, format="csr")) if len(corpus.parts) > 1 else corpus.parts[0],
+        corpus.counts,
         polished.components,
         np.full(K, SAMPLED_CONCENTRATION / K) if prior is None else prior,
         corpus.run,

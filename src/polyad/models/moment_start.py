@@ -42,9 +42,10 @@ class Corpus:
     run: Runner
 
     @property
-    def parts(self) -> list[sparse.csr_array]:
-        """The counts in as many groups of rows as they were given."""
-        return list(self.blocks.parts)
+    def counts(self) -> sparse.csr_array:
+        """The counts as one array."""
+        parts = list(self.blocks.parts)
+        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     @property
     def n_tokens(self) -> int:
@@ -195,8 +196,7 @@ def _add_unlike_documents(topics: FloatArray, corpus: Corpus, n_components: int)
     Stops short where no document differs from the topics there are.
     """
     lengths = corpus.summary.lengths
-    rows = sparse.csr_array(sparse.vstack(corpus.parts, format="csr"))
-    scaled = sparse.csr_array(rows.multiply(1 / np.maximum(lengths, 1)[:, None]))
+    scaled = sparse.csr_array(corpus.counts.multiply(1 / np.maximum(lengths, 1)[:, None]))
     squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
     while topics.shape[0] < n_components:
         distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)

@@ -89,7 +89,7 @@ class _Half:
         components = signs[:, None] * (self.images[:, :K] @ found.rotation).T
         start = (1 - UNIGRAM_SHARE) * simplex_rows(components) + UNIGRAM_SHARE * self.corpus.unigram
         n_passes = number_of_passes("fast", self.corpus, K)
-        return polish(self.corpus.parts, start, polish_prior(K), self.corpus.run, n_passes=n_passes).components
+        return polish(self.corpus.counts, start, polish_prior(K), self.corpus.run, n_passes=n_passes).components
 
 
 def select_n_components(
@@ -152,8 +152,8 @@ def select_n_components(
 
 def _all_rows(X: Any, n_jobs: int | None) -> sparse.csr_array:
     """Return all documents in an order that is their own, so that splits of them do not depend on how they came."""
-    parts = list(ordered_by_content(count_blocks(X), runner_for(n_jobs)).parts)
-    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
+    (counts,) = ordered_by_content(count_blocks(X), runner_for(n_jobs)).parts
+    return counts
 
 
 def _candidates(

@@ -10,8 +10,8 @@ from scipy import sparse
 from polyad.engine import runner_for, single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import cells_of, padded_vector, topic_table
-from polyad.inference.kernels import padded
-from polyad.inference.polish import SMOOTHING, expect_part, prepare_part
+from polyad.inference.expectation import collect, expect, prepare_documents
+from polyad.inference.polish import SMOOTHING
 from polyad.models.topic_model import INFERENCE_ITERATIONS
 
 
@@ -78,20 +78,11 @@ def bootstrap(
 def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> NDArray[np.float32]:
     """Return the expected tokens of each word in each topic in some documents, M x K."""
     K = model.components_.shape[0]
-    cells = cells_of(sparse.csr_array(counts))
-    state = prepare_part(cells, None, K)
-    nothing = np.zeros(padded(K), np.float32)
-    _, tokens = expect_part(
-        state,
-        topic_table(model.components_),
-        padded_vector(model.doc_topic_prior_),
-        runner_for(n_jobs),
-        INFERENCE_ITERATIONS,
-        False,
-        False,
-        nothing,
-        nothing,
-    )
+    state = prepare_documents(cells_of(sparse.csr_array(counts)), None, K)
+    table, prior, run = topic_table(model.components_), padded_vector(model.doc_topic_prior_), runner_for(n_jobs)
+    tokens = np.empty_like(table)
+    expect(state, table, prior, run, INFERENCE_ITERATIONS)
+    collect(state, table, run, tokens)
     return tokens[:, :K]
 
 
