@@ -78,7 +78,7 @@ def prepare_documents(cells: Cells, word_totals: NDArray[Any] | None, K: int) ->
     return Documents(
         cells=cells,
         by_word=ByWord(index.indptr, index.documents, cells.counts[index.cells], kept_at[index.cells], index.ranges),
-        lengths=np.bincount(rows, cells.counts, n_documents),
+        lengths=np.bincount(rows, cells.counts, n_documents).astype(np.float64),
         shares=np.zeros((n_documents, width), np.float32),
         tokens=np.zeros((n_documents, width), np.float32),
         inverse=np.empty(cells.words.size, np.float32),

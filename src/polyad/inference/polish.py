@@ -96,7 +96,7 @@ def polish(
         Called with the number of each finished pass.
     """
     K = components.shape[0]
-    word_totals = np.bincount(counts.indices, counts.data, counts.shape[1])
+    word_totals = np.bincount(counts.indices, counts.data, counts.shape[1]).astype(np.float64)
     groups = [
         prepare_documents(cells_of(group), word_totals if leave_out else None, K)
         for group in (halves(counts) if leave_out else [counts])
