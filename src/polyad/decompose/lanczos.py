@@ -83,9 +83,10 @@ def largest_eigenpairs(
         projected[first:filled, :filled] = coefficients.T
         block, coupling = _orthonormal_part(image, scale)
         exhausted = block.shape[1] == 0 or filled + block.shape[1] > dimension
-        if not exhausted and filled < next_test:
+        beyond_test = filled + filled // 4  # a test costs more than a step, and near the end more than is left
+        if not exhausted and (filled < next_test or beyond_test > dimension):
             continue
-        next_test = filled + filled // 4  # a test costs more than a step
+        next_test = beyond_test
         values, vectors = linalg.eigh(projected[:filled, :filled])
         values, vectors = values[::-1], vectors[:, ::-1]
         wanted = min(n_pairs, filled)

@@ -35,7 +35,7 @@ class DiscreteICA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4 to 24, more for long documents and few topics), "full"
+        Likelihood passes after the moments: "off", "fast" (4 to 20, more for long documents and few topics), "full"
         (80, averaged with 200 sweeps of a Gibbs sampler that starts from them), or a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.

@@ -34,7 +34,7 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (4 to 24, more for long documents and few topics), "full"
+        Likelihood passes after the moments: "off", "fast" (4 to 20, more for long documents and few topics), "full"
         (80), or a number.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.

@@ -279,8 +279,8 @@ def number_of_passes(polish: str | int, corpus: Corpus, n_components: int) -> in
     """
     if isinstance(polish, str) and polish == "fast":
         n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
-        by_length = int(corpus.n_tokens / n_documents / TOKENS_A_PASS)
-        by_topics = round(6 * (50 / n_components) ** 0.4)
+        by_length = corpus.n_tokens / n_documents / TOKENS_A_PASS
+        by_topics = 6 * (50 / n_components) ** 0.4
         return int(np.clip(max(by_length, by_topics), *FAST_PASSES))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
