@@ -22,14 +22,14 @@ def moment_stage(X, K, steps):
 
     from polyad.decompose import power, simplex_rows, whiten
     from polyad.decompose.polyadic import copies_used_words, stays_factored
-    from polyad.engine import count_blocks, runner_for, single_threaded_blas
-    from polyad.models.moment_start import LENGTH_POWER, Corpus, word_metric
+    from polyad.engine import count_blocks, ordered_by_content, runner_for, single_threaded_blas
+    from polyad.models.moment_start import LENGTH_POWER, POWER_ITERATIONS, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
     run = runner_for(None)
     with single_threaded_blas():
         with steps("read and sum"):
-            blocks = count_blocks(X)
+            blocks = ordered_by_content(count_blocks(X), run)
             summary = summarise_counts(blocks, run)
             moments = raw_moments(blocks, run, summary.lengths, LENGTH_POWER).at(2.0)
         with steps("whiten"):
@@ -40,15 +40,17 @@ def moment_stage(X, K, steps):
                 own = moments.within(used)
             whitener = whiten(own.second, K, metric=metric[used], strict=False).whitener
         with steps("tensor"):
-            among_all = np.zeros((K, metric.size))
-            among_all[:, used] = whitener
-            images = moments.second @ among_all.T
-            third = own.factored if stays_factored(K, moments.n_rows) else own.third
-            tensor = third(whitener, images[used])
+            among_all = np.zeros((metric.size, K))
+            among_all[used] = whitener.T
+            images = moments.second @ among_all
+            if stays_factored(K, moments.n_rows):
+                tensor = own.factored(whitener, images[used]).in_single_precision()
+            else:
+                tensor = own.third(whitener, images[used])
         with steps("diagonalise"):
-            rotation = power(tensor, max_iter=6).rotation
+            rotation = power(tensor, max_iter=POWER_ITERATIONS).rotation
         with steps("unmix"):
-            simplex_rows(rotation.T @ images.T)
+            simplex_rows((images @ rotation).T)
 
 
 def one(name, K, method):

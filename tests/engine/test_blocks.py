@@ -185,3 +185,11 @@ def test_chosen_columns(once):
     for _ in range(2):
         assert np.array_equal(sparse.vstack([block.rows for block in chosen]).toarray(), X[:, [0, 3, 4]])
         assert all(block.rows.indices.dtype == np.int32 for block in chosen)
+
+
+@pytest.mark.parametrize("blocks", [count_blocks, signal_blocks])
+def test_stacked(blocks):
+    rows = np.arange(12.0).reshape(4, 3)
+    for given_rows in (rows, [rows[:1], rows[1:]], Reiterable(rows[:3], rows[3:])):
+        stacked = blocks(given_rows).stacked()
+        assert np.array_equal(stacked.toarray() if sparse.issparse(stacked) else stacked, rows)

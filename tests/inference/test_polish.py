@@ -91,9 +91,9 @@ def slow_passes(counts, topics, prior, n_passes):
             responsibilities[half] = shares[:, :, None] * rows / mixture[:, None]
             expected = np.einsum("nm,nkm->km", counts, responsibilities)
             beyond = expected
-            if number:
+            if number and (number < n_passes - 1 or half is in_first):
                 beyond = np.maximum(expected + share * (expected - before), 0.2 * expected)
-            elif half is in_first:
+            elif number == 0 and half is in_first:
                 continue
             smoothing = 2 * beyond.sum(axis=1) / beyond.sum()
             sums = beyond.sum(axis=1) + M * smoothing
@@ -151,6 +151,7 @@ def test_threads_give_the_same_bytes(leave_out):
 
 def test_the_order_of_documents_does_not_matter_within_a_half():
     first, second = halves(X)
+    assert first.nnz - first[[0]].nnz < X.nnz / 2  # or the halves would not be the same when they are turned round
     shuffled = sparse.vstack([first[::-1], second[::-1]], format="csr")
     one, other = (polish(x, START, PRIOR, Serial(), n_passes=3) for x in (X, sparse.csr_array(shuffled)))
     assert np.abs(one.components - other.components).max() < 1e-6
@@ -160,7 +161,22 @@ def test_halves():
     rows = sparse.csr_array(np.tril(np.ones((6, 6))))  # 1 to 6 cells, 21 in all
     assert [half.shape for half in halves(rows)] == [(5, 6), (1, 6)]
     assert np.array_equal(sparse.vstack(halves(rows)).toarray(), rows.toarray())
-    assert [half.shape for half in halves(rows[[0, 5]])] == [(2, 6)]
+    assert [half.shape for half in halves(rows[[0, 5]])] == [(1, 6), (1, 6)]
+    assert [half.shape for half in halves(rows[[5, 0, 0]])] == [(1, 6), (2, 6)]
+    assert [half.shape for half in halves(rows[[3]])] == [(1, 6)]
+
+
+@pytest.mark.parametrize("rows", [[0], [0, 1], [0, 1, -1], [-1, 0, -1, -1], [-1, -1, 0]])
+def test_few_and_empty_documents(rows):
+    """A half may be one document, or empty documents alone; with a book at the end that has most cells, and without."""
+    book = sparse.csr_array(np.full((1, 300), 50.0))
+    some = sparse.csr_array(sparse.vstack([X[:2], sparse.csr_array((1, 300))], format="csr"))
+    for counts in (some[rows], sparse.csr_array(sparse.vstack([some[rows], book], format="csr"))):
+        found = polish(counts, START, PRIOR, Serial(), n_passes=40)
+        assert np.isfinite(found.objective).all()
+        assert np.allclose(found.components.sum(axis=1), 1)
+        assert (found.components > 0).all()
+        assert np.isclose(found.topic_tokens.sum(), counts.sum(), rtol=1e-4)
 
 
 def test_small_changes_do_not_grow():
@@ -288,6 +304,18 @@ def test_concentration_of_known_topics(total):
     found, shares = estimate_concentration(raw, sample.components)
     assert np.isclose(found, total, rtol=0.15)
     assert np.allclose(shares, 1 / 6, atol=0.02)
+
+
+def test_concentration_where_rare_words_alone_tell_topics_apart():
+    topics = np.zeros((5, 70))
+    topics[:, :20] = 0.92 / 20
+    for k in range(5):
+        topics[k, 20 + 10 * k : 30 + 10 * k] = 0.08 / 10
+    rng = np.random.default_rng(0)
+    counts = np.array([rng.multinomial(300, p) for p in rng.dirichlet(np.full(5, 0.2), 3000) @ topics])
+    blocks = count_blocks(counts)
+    found, _ = estimate_concentration(raw_moments(blocks, Serial(), np.full(3000, 300.0), 1.25), topics)
+    assert np.isclose(found, 1.0, rtol=0.2)
 
 
 def test_sampled_topics_are_those_of_the_truth():

@@ -137,3 +137,12 @@ def test_bootstrap_is_reproducible():
     assert one.standard_errors.tobytes() == two.standard_errors.tobytes()
     with pytest.raises(ValueError, match="at least 2 documents"):
         bootstrap(model, X[:1])
+
+
+def test_the_order_of_documents_does_not_matter():
+    X = make_lda(400, 120, 3, length=60).counts
+    one, other = (select_n_components(x, [2, 3, 5], n_jobs=n) for n, x in ((1, X), (2, X[::-1])))
+    assert one.recommended == other.recommended
+    for row in (*one.table, *other.table):
+        row.pop("seconds")
+    assert one.table == other.table

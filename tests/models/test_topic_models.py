@@ -333,6 +333,7 @@ MEMORY = {
     "short documents": (lambda: make_lda(30000, 300, 10, length=4, topic_prior=0.3).counts, LDA(48, polish=1)),
     "many groups": (lambda: rows_in_groups(make_lda(2000, 3000, 10, length=50).counts, 50), LDA(16, polish=2)),
     "one topic a document": (lambda: make_lda(20000, 300, 10, length=8).counts, SingleTopic(50)),
+    "one topic of a few": (lambda: rows_in_groups(make_lda(3000, 3000, 4, length=500).counts, 500), SingleTopic(2)),
 }
 
 

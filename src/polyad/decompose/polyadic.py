@@ -62,7 +62,7 @@ def polyadic_decomposition(
     metric, strict
         Of the whitening: see :func:`polyad.decompose.whiten`.
     max_iter
-        Of the diagonaliser.
+        Of the diagonaliser. With fewer than 20, and 48 components or more, "power" works in single precision.
     random_state
         Seed of the first vectors of whitening and diagonaliser.
 
@@ -84,7 +84,8 @@ def polyadic_decomposition(
         projected = own_whitener, images[used]
         if method == "power" and max_iter is not None and stays_factored(n_components, moments.n_rows):
             third = own.factored(*projected)
-            third = third.in_single_precision() if max_iter < A_HANDFUL else third  # more digits come with more of them
+            if max_iter < A_HANDFUL:  # iterations that stop far above the last digits of single precision
+                third = third.in_single_precision()
             diagonalisation = power(third, max_iter=max_iter, random_state=random_state)
         else:
             directions = _word_directions(moments, images) if method == "svtd" else None
@@ -103,7 +104,8 @@ def polyadic_decomposition(
 
 def stays_factored(n_components: int, n_rows: int) -> bool:
     """Tell whether the tensor is left in factors: where that is faster, and they take no more memory than it would."""
-    return n_components >= FACTORED_FROM and n_rows <= PARTIAL_SUMS * n_components**2
+    factors = (8 + 4) * n_rows * n_components  # in double and in single precision
+    return n_components >= FACTORED_FROM and factors <= 8 * PARTIAL_SUMS * n_components**3
 
 
 def copies_used_words(n_components: int, n_words: int, n_cells: int) -> bool:

@@ -25,7 +25,7 @@ class Block:
     Attributes
     ----------
     rows
-        The rows, float64, with 32-bit column indices where sparse.
+        The rows, float64, with 32-bit column indices where sparse (and fewer than 2^31 cells).
     start
         The number of the first row in the whole data.
     """
@@ -72,6 +72,13 @@ class Blocks:
     def parts(self) -> Iterable[Any]:
         """The row groups as they were given, before they are cut into blocks."""
         return self._parts
+
+    def stacked(self) -> Any:
+        """Return all rows as one array; a copy, unless they are one already."""
+        parts = list(self._parts)
+        if len(parts) == 1:
+            return parts[0]
+        return sparse.csr_array(sparse.vstack(parts, format="csr")) if _is_sparse(parts[0]) else np.vstack(parts)
 
     def columns(self, chosen: NDArray[np.intp]) -> "Blocks":
         """Return the data of some columns, given in increasing order.
@@ -199,7 +206,7 @@ def is_parts(X: Any) -> bool:
 
 
 def checked_counts(X: Any, start: int = 0, *, may_be_empty: bool = False) -> sparse.csr_array:
-    """Return counts as a canonical CSR array (float64, 32-bit indices), or say which cell is at fault.
+    """Return counts as a canonical CSR array (float64, 32-bit indices up to 2^31 cells), or say which cell is bad.
 
     Nothing is copied where X is canonical already.
     """
@@ -332,6 +339,7 @@ def rows_between(part: Any, first: int, last: int) -> Any:
     rows = sparse.csr_array((last - first, part.shape[1]), dtype=np.float64)
     # Set one by one: the constructor copies an array that is less than half of another one.
     rows.data, rows.indices = part.data[begin:end], part.indices[begin:end]
-    rows.indptr = (part.indptr[first : last + 1] - begin).astype(np.int32)
+    indptr = part.indptr[first : last + 1] - begin
+    rows.indptr = indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr
     rows.has_canonical_format = True  # cut from canonical rows; spares SciPy a check of every cell
     return rows

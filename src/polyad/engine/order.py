@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from polyad.engine.blocks import Block, Blocks
 from polyad.engine.passes import Runner
@@ -25,9 +24,9 @@ def ordered_by_content(blocks: Blocks, run: Runner) -> Blocks:
     >>> [bool((a.rows != b.rows).nnz) for a, b in zip(one, other)]
     [False]
     """
-    parts = list(blocks.parts)
-    rows = parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
-    return Blocks([rows[np.argsort(content_keys(blocks, run), kind="stable")]], blocks.shape)
+    rows = blocks.stacked()
+    keys = content_keys(Blocks([rows], blocks.shape), run)  # of what was read just now: a source may change
+    return Blocks([rows[np.argsort(keys, kind="stable")]], blocks.shape)
 
 
 def content_keys(blocks: Blocks, run: Runner) -> NDArray[np.uint64]:

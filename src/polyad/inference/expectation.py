@@ -14,6 +14,7 @@ from polyad.inference.kernels import collect_words, expect_documents, padded
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 
 Table = NDArray[np.float32]
+Worth = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def expect(
     *,
     warm: bool = False,
     beyond: float = 0.0,
-    leave_out: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None,
+    worth: Worth | None = None,
 ) -> float:
     """E step: write the shares of the documents, and return the log-likelihood given them.
 
@@ -114,19 +115,19 @@ def expect(
         Go on from the shares of the last pass.
     beyond
         How far a step in the shares goes beyond its change.
-    leave_out
+    worth
         What one token is worth in each topic, and the least a word can have: with them a document does not see its own
         tokens where it keeps their responsibilities.
     """
     cells = state.cells
-    one_token, floor = (prior, prior) if leave_out is None else leave_out  # not looked at without
+    one_token, floor = (prior, prior) if worth is None else worth  # not looked at without
 
     def expect_range(documents: Range) -> float:
         first, last = documents
         expect_documents(
             first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, np.float32(beyond), warm,
             state.shares, state.tokens, state.inverse, state.kept_at, state.kept,
-            leave_out is not None, one_token, floor,
+            worth is not None, one_token, floor,
         )  # fmt: skip
         return _log_likelihood(state, first, last)
 

@@ -2,7 +2,7 @@
 
 Layout: float32; topic tables are words x K with K padded by zeros to a multiple of 16, so that a topic row is
 whole vector registers; the rows that a document needs are gathered once into a buffer and used by every iteration.
-All functions work on a range and write to places of their own, so that ranges can run in any number of threads.
+Loops over a range write to places of their own, so that ranges can run in any number of threads.
 """
 
 import numpy as np
@@ -336,20 +336,20 @@ def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def go_beyond(first, last, others, before, fresh, shares, out):  # type: ignore[no-untyped-def]
+def go_beyond(first, last, others, before, fresh, parts, out):  # type: ignore[no-untyped-def]
     """Write the counts of words first to last in all documents, gone on in the direction of their last change.
 
-    ``fresh`` are the counts in the documents that were looked at last and ``before`` what they had been, and are from
-    now on; ``others`` those in all other documents. Each word goes on by a share of the change. Returns the sums over
-    the words.
+    ``fresh`` are the counts in the documents that were looked at last, ``before`` what they had been, which is
+    overwritten, and ``others`` those in all other documents. Each word goes on by a part of the change. Returns the
+    sums over the words.
     """
     K = fresh.shape[1]
     sums = np.zeros(K)
     for word in range(first, last):
-        share = shares[word]
+        part = parts[word]
         for k in range(K):
             now = others[word, k] + fresh[word, k]
-            value = max(now + share * (fresh[word, k] - before[word, k]), LEAST * now)
+            value = max(now + part * (fresh[word, k] - before[word, k]), LEAST * now)
             before[word, k] = fresh[word, k]
             out[word, k] = value
             sums[k] += value

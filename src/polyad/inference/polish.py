@@ -14,7 +14,7 @@ from scipy import sparse
 from polyad.engine import Runner
 from polyad.engine.blocks import FloatArray, rows_between
 from polyad.inference.cells import Range, cells_of, padded_vector, topic_table
-from polyad.inference.expectation import OWN, Documents, Table, collect, collect_range, expect, prepare_documents
+from polyad.inference.expectation import OWN, Documents, Table, Worth, collect, collect_range, expect, prepare_documents
 from polyad.inference.kernels import column_sums, go_beyond, padded, scale_and_raise
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
@@ -101,72 +101,97 @@ def polish(
         prepare_documents(cells_of(group), word_totals if leave_out else None, K)
         for group in (halves(counts) if leave_out else [counts])
     ]
+    tables = _Tables.starting_at(topic_table(components), len(groups))
     # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
-    may_go_beyond = leave_out & (word_totals * OWN > 1)
-    shares_of_change = np.where(may_go_beyond, COUNTS_BEYOND, 0.0).astype(np.float32)
-    table, padded_prior = topic_table(components), padded_vector(prior)
-    tokens, worth, early, objective = [np.zeros_like(table) for _ in groups], None, table, []
-    others = tokens[::-1] if len(groups) > 1 else [np.zeros_like(table)]
-    room = np.empty_like(table)
+    may_go_beyond = (len(groups) > 1) & (word_totals * OWN > 1)
+    beyond = np.where(may_go_beyond, COUNTS_BEYOND, 0.0).astype(np.float32)
+    padded_prior, worth, early = padded_vector(prior), None, tables.topics
+    objective: list[float] = []
     for number in range(n_passes):
         likelihood = 0.0
         for turn, group in enumerate(groups):
             likelihood += expect(
-                group, table, padded_prior, run, INNER, warm=number > 0, beyond=SHARES_BEYOND if leave_out else 0.0,
-                leave_out=worth if leave_out else None,
+                group, tables.topics, padded_prior, run, INNER, warm=number > 0,
+                beyond=SHARES_BEYOND if leave_out else 0.0, worth=worth if leave_out else None,
             )  # fmt: skip
-            if number == 0 and turn < len(groups) - 1:
-                collect(group, table, run, tokens[turn])  # the topics wait for the other half
-            else:
-                shares = shares_of_change if number else np.zeros_like(shares_of_change)
-                worth = _renew(group, table, run, tokens[turn], others[turn], shares, K, smoothing, room)
+            last_turn = turn == len(groups) - 1
+            if number == 0 and not last_turn:
+                collect(group, tables.topics, run, tables.tokens[turn])  # the topics wait for the other half
+                continue
+            stays = number == 0 or (number == n_passes - 1 and last_turn)  # the last topics are those of the tokens
+            worth = _renew(group, turn, tables, np.zeros_like(beyond) if stays else beyond, run, K, smoothing)
         objective.append(likelihood / max(float(word_totals.sum()), 1.0))
-        if number == 0:
-            early = table.copy()
+        if number == 0 and leave_out:
+            early = tables.topics.copy()
         if progress is not None:
             progress(number + 1)
     if leave_out:
-        settle_words(early, table, word_totals, K)
-    topics = np.ascontiguousarray(table[:, :K].T, dtype=np.float64)
+        settle_words(early, tables.topics, word_totals, K)
+    topics = np.ascontiguousarray(tables.topics[:, :K].T, dtype=np.float64)
     topics /= topics.sum(axis=1, keepdims=True)
-    topic_tokens = np.sum([column_sums(half)[:K] for half in tokens], axis=0)
+    topic_tokens = np.sum([column_sums(half)[:K] for half in tables.tokens], axis=0)
     return Polished(topics, topic_tokens, tuple(objective))
 
 
 def halves(counts: sparse.csr_array) -> list[sparse.csr_array]:
-    """Cut documents into the first and the others, both with about as many cells, without copying.
-
-    There is but one half where the last document has most of the cells.
-    """
+    """Cut documents into the first and the others, with about as many cells if that can be, without copying."""
     n_documents = counts.shape[0]
-    cut = min(int(np.searchsorted(counts.indptr, counts.nnz / 2)), n_documents)
-    return [rows_between(counts, first, last) for first, last in ((0, cut), (cut, n_documents)) if first < last]
+    if n_documents < 2:
+        return [counts]
+    cut = int(np.clip(np.searchsorted(counts.indptr, counts.nnz / 2), 1, n_documents - 1))
+    return [rows_between(counts, 0, cut), rows_between(counts, cut, n_documents)]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What passes renew in place; all are words x K, with K padded.
+
+    Attributes
+    ----------
+    topics
+        Probabilities of the words in each topic.
+    tokens, others
+        For each group of documents its expected tokens, and those of all other documents: the other half's.
+    room
+        For the tokens of a group before they take the place of the old ones.
+    """
+
+    topics: Table
+    tokens: list[Table]
+    others: list[Table]
+    room: Table
+
+    @staticmethod
+    def starting_at(topics: Table, n_groups: int) -> "_Tables":
+        """Return the tables of one group or of two halves, with no tokens yet."""
+        tokens = [np.zeros_like(topics) for _ in range(n_groups)]
+        others = tokens[::-1] if n_groups > 1 else [np.zeros_like(topics)]
+        return _Tables(topics, tokens, others, np.empty_like(topics))
 
 
 def _renew(
     group: Documents,
-    table: Table,
+    turn: int,
+    tables: _Tables,
+    beyond: NDArray[np.float32],
     run: Runner,
-    tokens: Table,
-    others: Table,
-    shares_of_change: NDArray[np.float32],
     K: int,
     smoothing: FloatArray | None,
-    room: Table,
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """M step of some documents: renew their expected tokens and the table of topics, both in place.
+) -> Worth:
+    """M step of a group: renew its expected tokens and all topics; return what :func:`worth_of_tokens` does.
 
-    Returns what :func:`worth_of_tokens` does. ``others`` are the expected tokens in all other documents.
+    The counts of every word go ``beyond`` their change by a part of it.
     """
+    topics, tokens, others, room = tables.topics, tables.tokens[turn], tables.others[turn], tables.room
 
     def renew_range(words: Range) -> FloatArray:
-        collect_range(group, table, words, room)
-        sums: FloatArray = go_beyond(*words, others, tokens, room, shares_of_change, table)
+        collect_range(group, topics, words, room)
+        sums: FloatArray = go_beyond(*words, others, tokens, room, beyond, topics)
         return sums
 
     sums = run(renew_range, group.by_word.ranges)
-    one_token, floor = worth_of_tokens(sums[:K], table.shape[0], smoothing)
-    run.each(lambda words: scale_and_raise(*words, table, one_token, floor, table), group.by_word.ranges)
+    one_token, floor = worth_of_tokens(sums[:K], topics.shape[0], smoothing)
+    run.each(lambda words: scale_and_raise(*words, topics, one_token, floor, topics), group.by_word.ranges)
     return one_token, floor
 
 
@@ -181,9 +206,7 @@ def settle_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> 
     late += share * (early - late)
 
 
-def worth_of_tokens(
-    tokens: FloatArray, n_words: int, smoothing: FloatArray | None
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def worth_of_tokens(tokens: FloatArray, n_words: int, smoothing: FloatArray | None) -> Worth:
     """Return what one token is worth in each topic, given the tokens of the topic, and the least a word can have."""
     added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
     added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word

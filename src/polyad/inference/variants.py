@@ -61,7 +61,7 @@ def variational_passes(
     for number in range(n_passes):
         current = table
 
-        def expect(documents: tuple[int, int], table: Table = current, warm: bool = number > 0) -> float:
+        def expect_range(documents: tuple[int, int], table: Table = current, warm: bool = number > 0) -> float:
             first, last = documents
             expect_variational(
                 first, last, cells.indptr, cells.words, cells.counts, table, alpha, K, INNER, warm,
@@ -69,16 +69,16 @@ def variational_passes(
             )  # fmt: skip
             return _evidence_bound(cells, gamma[first:last, :K], inverse, shift[first:last], prior, first, last)
 
-        def collect(words: tuple[int, int], table: Table = current) -> None:
+        def collect_range(words: tuple[int, int], table: Table = current) -> None:
             first, last = words
             collect_words(
                 first, last, index.indptr, index.documents, word_counts, weights, table, nothing_kept, none, totals
             )
 
-        bound = run(expect, cells.document_ranges)
+        bound = run(expect_range, cells.document_ranges)
         log_topics = np.log(np.maximum(table[:, :K], 1e-30)).sum(axis=0, dtype=np.float64)
         objective.append((bound + float(smoothing @ log_topics)) / max(float(counts.sum()), 1.0))
-        run.each(collect, index.ranges)
+        run.each(collect_range, index.ranges)
         table = normalised_topics(totals, K, smoothing)[0]
         if progress is not None:
             progress(number + 1)
@@ -133,7 +133,7 @@ def cvb0_passes(
     objective: list[float] = []
     for number in range(n_passes):
 
-        def expect(
+        def expect_range(
             documents: tuple[int, int],
             table: Table = table,
             worth: tuple[Table, Table] = (one_token, floor),
@@ -144,12 +144,12 @@ def cvb0_passes(
                 first, last, cells.indptr, cells.words, cells.counts, table, alpha, 1, warm, tokens, kept, *worth
             )
 
-        def collect(words: tuple[int, int]) -> None:
+        def collect_range(words: tuple[int, int]) -> None:
             first, last = words
             collect_kept(first, last, index.indptr, index.cells, cells.counts, kept, totals)
 
-        run.each(expect, cells.document_ranges)
-        run.each(collect, index.ranges)
+        run.each(expect_range, cells.document_ranges)
+        run.each(collect_range, index.ranges)
         table, one_token, floor = normalised_topics(totals, K, smoothing)
         objective.append(_token_likelihood(cells, tokens, table, prior, run))
         if progress is not None:
@@ -188,7 +188,7 @@ def minibatch_passes(
     """Improve topics by stepwise EM: topics are renewed after every batch of documents (Cappe and Moulines 2009).
 
     Parameters are those of :func:`variational_passes`, and the size of a batch and the exponent with which the weight
-    of a new batch falls, in (0.5, 1]. It needs no memory of non-zeros x K; unlike all others it depends on the order
+    of a new batch falls, in (0.5, 1]. It needs no memory of non-zeros x K; unlike the other two it depends on the order
     of the documents.
     """
     K, N = prior.size, counts.shape[0]

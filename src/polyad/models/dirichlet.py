@@ -9,7 +9,7 @@ from polyad.engine.blocks import FloatArray
 from polyad.inference.expectation import is_own
 from polyad.inference.polish import SMOOTHING, Polished, polish, polish_bytes
 from polyad.inference.sampler import gibbs_sweeps
-from polyad.models.moment_start import Corpus, moment_bytes
+from polyad.models.moment_start import Corpus, moment_bytes, with_documents
 from polyad.models.topic_model import number_of_passes
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -28,8 +28,7 @@ def planned_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser)
     totals = corpus.summary.word_totals
     n_own = corpus.run(lambda b: int(is_own(b.rows.data, b.rows.indices, totals).sum()), corpus.blocks)
     polishing = polish_bytes(N, M, corpus.summary.n_cells, n_own, K)
-    ordered_copy = (8 + 4) * corpus.summary.n_cells  # the documents in an order of their own
-    planned = max(moment_bytes(corpus, K, method), polishing + 8 * M * K) + ordered_copy + 8 * 4 * N
+    planned = with_documents(corpus, max(moment_bytes(corpus, K, method), polishing + 8 * M * K) + 8 * 4 * N)
     logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
     return planned
 

@@ -19,6 +19,9 @@ UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossi
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
 
 
+POWER_ITERATIONS = 6  # on noisy moments a handful of iterations is as good as the limit
+
+
 class NoiseWarning(UserWarning):
     """More components were asked for than stand out from the noise of the sample."""
 
@@ -44,8 +47,8 @@ class Corpus:
     @property
     def counts(self) -> sparse.csr_array:
         """The counts as one array."""
-        parts = list(self.blocks.parts)
-        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
+        counts: sparse.csr_array = self.blocks.stacked()
+        return counts
 
     @property
     def n_tokens(self) -> int:
@@ -84,6 +87,15 @@ def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) 
     factored = method == "power" and stays_factored(K, N)
     third = (8 + 4) * N * K if factored else 8 * (6 + PARTIAL_SUMS) * K**3
     return in_flight + columns_used + whitening + third
+
+
+def with_documents(corpus: Corpus, working_bytes: int) -> int:
+    """Return the memory of a fit beside X, given that of its steps: the documents are copied into their own order.
+
+    They are there twice while that is done, where X comes in several parts.
+    """
+    copy = (8 + 4) * corpus.summary.n_cells
+    return max(2 * copy, copy + working_bytes)
 
 
 @dataclass(frozen=True)
@@ -162,8 +174,7 @@ def _decompose(
         method=method,
         metric=metric,
         strict=False,
-        # On noisy moments a handful of iterations is as good as the limit; no other method has any to spare.
-        max_iter=6 if method == "power" else None,
+        max_iter=POWER_ITERATIONS if method == "power" else None,
         random_state=random_state,
     )
     whitening = found.whitening

@@ -17,7 +17,7 @@ from polyad.metrics.alignment import align
 from polyad.metrics.coherence import npmi_coherence
 from polyad.models.dirichlet import polish_prior
 from polyad.models.lda import MOMENT_CONCENTRATION
-from polyad.models.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
+from polyad.models.moment_start import LENGTH_POWER, POWER_ITERATIONS, UNIGRAM_SHARE, Corpus, word_metric
 from polyad.models.topic_model import number_of_passes
 from polyad.moments import raw_moments, summarise_counts
 
@@ -84,7 +84,7 @@ class _Half:
 
     def topics(self, K: int, random_state: int) -> FloatArray:
         """Topics for K components: whiteners are nested, so that no pass over the data is needed for the moments."""
-        found = diagonaliser("power")(self.tensor[:K, :K, :K], max_iter=6, random_state=random_state)
+        found = diagonaliser("power")(self.tensor[:K, :K, :K], max_iter=POWER_ITERATIONS, random_state=random_state)
         signs = np.where(found.values < 0, -1.0, 1.0)
         components = signs[:, None] * (self.images[:, :K] @ found.rotation).T
         start = (1 - UNIGRAM_SHARE) * simplex_rows(components) + UNIGRAM_SHARE * self.corpus.unigram

@@ -11,7 +11,14 @@ from polyad.engine import count_blocks, runner_for
 from polyad.engine.blocks import FloatArray
 from polyad.inference.mixture import mixture_log_likelihood, polish_mixture, topic_posterior
 from polyad.models.diagnostics import diagnose
-from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, moment_bytes, start_from_moments
+from polyad.models.moment_start import (
+    FLOOR_SHARE,
+    UNIGRAM_SHARE,
+    Corpus,
+    moment_bytes,
+    start_from_moments,
+    with_documents,
+)
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
 from polyad.moments import raw_moments
@@ -95,7 +102,7 @@ class SingleTopic(TopicModel):
         order = self._keep(components, polished.topic_tokens, corpus)
         self.weights_ = weights[order]
         self.doc_topic_prior_ = self.weights_
-        memory = moment_bytes(corpus, K, self.method) + 8 * corpus.blocks.shape[0]
+        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.blocks.shape[0])
         objective = polished.objective if n_passes else ()
         self.diagnostics_ = diagnose(corpus, start, objective, watch, memory, concentration=0.0)
 

@@ -25,6 +25,8 @@ from polyad.moments import summarise_counts
 PASSES = {"off": 0, "full": 80}
 FAST_PASSES = 4, 20  # of "fast", at least and at most
 TOKENS_A_PASS = 60  # of a mean document: one pass for each so many of them
+PASSES_OF_FIFTY = 6  # for fifty topics of short documents: fewer topics get more, by the power of the next number
+FEWER_TOPICS = 0.4
 INFERENCE_ITERATIONS = 12
 
 logger = logging.getLogger("polyad")
@@ -127,8 +129,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "components_")
         blocks = count_blocks(X)
         self._remember_features(X, blocks.shape[1], reset=False)
-        parts = list(blocks.parts)
-        return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
+        counts: sparse.csr_array = blocks.stacked()
+        return counts
 
     def transform(self, X: Any) -> Any:
         """Return the topic shares of documents, N x K; rows sum to 1.
@@ -280,7 +282,7 @@ def number_of_passes(polish: str | int, corpus: Corpus, n_components: int) -> in
     if isinstance(polish, str) and polish == "fast":
         n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
         by_length = corpus.n_tokens / n_documents / TOKENS_A_PASS
-        by_topics = 6 * (50 / n_components) ** 0.4
+        by_topics = PASSES_OF_FIFTY * (50 / n_components) ** FEWER_TOPICS
         return int(np.clip(max(by_length, by_topics), *FAST_PASSES))
     if isinstance(polish, str) and polish in PASSES:
         return PASSES[polish]
