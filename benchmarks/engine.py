@@ -17,19 +17,19 @@ METHODS = ["polyad", "TruncatedSVD", "sklearn LDA"]
 
 
 def moment_stage(X, K, steps):
-    """Run the five steps one by one, as `LDA` runs them, so that each can be timed."""
+    """Run the five steps one by one, as `LDA` runs them on documents that it has put in order, to time each."""
     import numpy as np
 
     from polyad.decompose import power, simplex_rows, whiten
     from polyad.decompose.polyadic import copies_used_words, stays_factored
-    from polyad.engine import count_blocks, ordered_by_content, runner_for, single_threaded_blas
+    from polyad.engine import count_blocks, runner_for, single_threaded_blas
     from polyad.models.moment_start import LENGTH_POWER, POWER_ITERATIONS, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
     run = runner_for(None)
     with single_threaded_blas():
         with steps("read and sum"):
-            blocks = ordered_by_content(count_blocks(X), run)
+            blocks = count_blocks(X)
             summary = summarise_counts(blocks, run)
             moments = raw_moments(blocks, run, summary.lengths, LENGTH_POWER).at(2.0)
         with steps("whiten"):
