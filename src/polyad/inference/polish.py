@@ -191,7 +191,7 @@ def _renew(
 
     sums = run(renew_range, group.by_word.ranges)
     one_token, floor = worth_of_tokens(sums[:K], topics.shape[0], smoothing)
-    run.each(lambda words: scale_and_raise(*words, topics, one_token, floor, topics), group.by_word.ranges)
+    scale_and_raise(0, topics.shape[0], topics, one_token, floor, topics)
     return one_token, floor
 
 
