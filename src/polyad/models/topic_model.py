@@ -54,6 +54,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X
             Counts: sparse matrix or array, dense array, DataFrame, a re-iterable of blocks of these, or a corpus.
+            The documents are copied, in an order of their own: the order of X does not matter.
         y
             Ignored.
         """
