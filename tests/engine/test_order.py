@@ -42,6 +42,14 @@ def test_the_order_is_as_good_as_random():
     assert abs(np.corrcoef(lengths[:-1], lengths[1:])[0, 1]) < 0.1
 
 
+def test_equal_rows_are_spread_out():
+    kinds = np.eye(3, dtype=int) + 1
+    rows = rows_of(ordered_by_content(count_blocks(np.repeat(kinds, [500, 300, 200], axis=0)), Serial()))
+    for part in np.array_split(rows, 10):
+        found = [(part == kind).all(axis=1).mean() for kind in kinds]
+        assert np.allclose(found, [0.5, 0.3, 0.2], atol=0.04)
+
+
 def test_parts_become_one_wherever_they_come_from():
     X = np.random.default_rng(0).poisson(1.0, (40, 6))
 

@@ -14,7 +14,8 @@ def ordered_by_content(blocks: Blocks, run: Runner) -> Blocks:
 
     Sums of rounded numbers depend on the order in which they are added; with the rows put in the same order first,
     the same documents give the same bytes however they come. The order is as good as random: neighbours have nothing
-    in common, unless they are equal. It copies the counts into one part, in memory wherever they come from.
+    in common, and equal documents are spread out evenly. It copies the counts into one part, in memory wherever they
+    come from.
 
     Examples
     --------
@@ -26,7 +27,7 @@ def ordered_by_content(blocks: Blocks, run: Runner) -> Blocks:
     """
     rows = blocks.stacked()
     keys = content_keys(Blocks([rows], blocks.shape), run)  # of what was read just now: a source may change
-    return Blocks([rows[np.argsort(keys, kind="stable")]], blocks.shape)
+    return Blocks([rows[np.argsort(_spread_out(keys), kind="stable")]], blocks.shape)
 
 
 def content_keys(blocks: Blocks, run: Runner) -> NDArray[np.uint64]:
@@ -40,3 +41,14 @@ def content_keys(blocks: Blocks, run: Runner) -> NDArray[np.uint64]:
 
     run.each(weigh, blocks)
     return keys.view(np.uint64) * SCATTER
+
+
+def _spread_out(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Move equal keys apart, the first by nothing, the second by one step and so on: which is which does not matter."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    copy = np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
+    spread = np.empty_like(keys)
+    spread[order] = ordered + copy.astype(np.uint64) * SCATTER  # steps of the golden ratio fill a circle evenly
+    return spread
