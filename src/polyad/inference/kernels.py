@@ -367,9 +367,9 @@ def column_sums(counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-untyped-def]
+def scale_and_raise(counts, scale, floor, out):  # type: ignore[no-untyped-def]
     """Write ``counts * scale + floor``, both one number a topic; ``out`` may be the counts themselves."""
-    for word in range(first, last):
+    for word in range(counts.shape[0]):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
 

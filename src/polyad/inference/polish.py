@@ -191,7 +191,7 @@ def _renew(
 
     sums = run(renew_range, group.by_word.ranges)
     one_token, floor = worth_of_tokens(sums[:K], topics.shape[0], smoothing)
-    scale_and_raise(0, topics.shape[0], topics, one_token, floor, topics)
+    scale_and_raise(topics, one_token, floor, topics)
     return one_token, floor
 
 
@@ -218,8 +218,7 @@ def normalised_topics(
     counts: Table, K: int, smoothing: FloatArray | None
 ) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
     """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""
-    n_words = counts.shape[0]
-    one_token, floor = worth_of_tokens(column_sums(counts)[:K], n_words, smoothing)
+    one_token, floor = worth_of_tokens(column_sums(counts)[:K], counts.shape[0], smoothing)
     table = np.empty_like(counts)
-    scale_and_raise(0, n_words, counts, one_token, floor, table)
+    scale_and_raise(counts, one_token, floor, table)
     return table, one_token, floor

@@ -17,8 +17,6 @@ from polyad.moments import CountSummary, SymmetricMoments
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
 UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
-
-
 POWER_ITERATIONS = 6  # on noisy moments a handful of iterations is as good as the limit
 
 
