@@ -22,7 +22,7 @@ from polyad.decompose.cross_whitening import cca_metric
 from polyad.decompose.jacobi import jacobi
 from polyad.decompose.polyadic import polyadic_decomposition
 from polyad.decompose.similarity_registry import similarity_diagonaliser
-from polyad.engine import count_blocks, runner_for, single_threaded_blas
+from polyad.engine import count_blocks, single_threaded_blas, use
 from polyad.metrics import amari_distance
 from polyad.models.cca_discrete import DiscreteCCA
 from polyad.models.cca_nongaussian import NonGaussianCCA
@@ -86,13 +86,14 @@ def n_stacked(sample: ViewSample) -> int:
 
 
 def stacked_discrete_ica(sample: ViewSample) -> Loadings:
-    moments = discrete_ica_moments(count_blocks(stacked(sample)), runner_for(None))
-    for K in range(n_stacked(sample), 0, -1):  # sampling can leave fewer positive directions
-        try:
-            components = polyadic_decomposition(moments, K, strict=False).components
-            return split(np.maximum(components, 0).T, sample)
-        except ValueError:
-            continue
+    with use():
+        moments = discrete_ica_moments(count_blocks(stacked(sample)))
+        for K in range(n_stacked(sample), 0, -1):  # sampling can leave fewer positive directions
+            try:
+                components = polyadic_decomposition(moments, K, strict=False).components
+                return split(np.maximum(components, 0).T, sample)
+            except ValueError:
+                continue
     raise ValueError("No component at all")
 
 
@@ -135,12 +136,11 @@ def recovery(title: str, make: Callable[[int, int], ViewSample], methods: dict[s
 
 def discrete(args: Any) -> None:
     def methods(K: int) -> dict[str, Any]:
-        plain = {"model": "poisson", "metric": "none"}
         return {
-            "T-cumulants (paper)": fitted(DiscreteCCA(K, statistics="third", **plain)),
-            "generalised covariances (paper)": fitted(DiscreteCCA(K, statistics="generalised", **plain)),
-            "T-cumulants, CCA metric": fitted(DiscreteCCA(K, model="poisson", statistics="third")),
-            "characteristic function (default)": fitted(DiscreteCCA(K, model="poisson")),
+            "T-cumulants (paper)": fitted(DiscreteCCA(K, statistics="third", metric="none")),
+            "generalised covariances (paper)": fitted(DiscreteCCA(K, statistics="generalised", metric="none")),
+            "T-cumulants, CCA metric": fitted(DiscreteCCA(K, statistics="third")),
+            "characteristic function (default)": fitted(DiscreteCCA(K)),
             "discrete ICA, stacked": stacked_discrete_ica,
             "NMF, stacked": stacked_nmf,
         }

@@ -15,11 +15,12 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
 
-from polyad.cli.reading import default_min_df
 from polyad.corpus import TextOptions, count_words
-from polyad.models.cca_discrete import DiscreteCCA
+from polyad.inference.heldout import split_tokens
+from polyad.metrics import align
 from polyad.models.cca_mixed import MixedCCA
 from polyad.models.cca_stability import matched_cosines
+from polyad.models.polylingual import PolylingualLDA
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Table = dict[str, dict[str, list[float]]]
@@ -101,6 +102,25 @@ def halves_stability(fit: Callable[[Any, Any], Any], A: Any, B: Any, wanted: boo
     return f"{matched_cosines(one, two).mean():11.3f}"
 
 
+def aligned_loadings(X: Any, Y: Any, K: int, given: dict[str, Any]) -> SimpleNamespace:
+    """Return the topics of two aligned texts as loadings."""
+    x_topics, y_topics = PolylingualLDA(K, **given).fit([X, Y]).components_
+    return SimpleNamespace(x_loadings_=x_topics.T, y_loadings_=y_topics.T)
+
+
+def split_side(A: Any, B: Any, K: int, model: PolylingualLDA) -> None:
+    """Tell how much of the topics comes back where the tokens, or the words, of one side are split in two views."""
+    for name, views in (("tokens", [*split_tokens(A), B]), ("words", [A[:, ::2], A[:, 1::2], B])):
+        again = PolylingualLDA(K).fit(views)
+        left, right = model.components_
+        wanted = [left, left, right] if name == "tokens" else [left[:, ::2], left[:, 1::2], right]
+        shared = [
+            align(topics / topics.sum(axis=1, keepdims=True), found).mean
+            for topics, found in zip(wanted, again.components_)
+        ]
+        print(f"{f'three views, {name} of one side split':44}mass shared " + " ".join(f"{s:.3f}" for s in shared))
+
+
 def stacked_lda(X: Any, Y: Any, K: int, test: tuple[Any, Any]) -> tuple[float, float] | None:
     lda = imported("polyad.models.lda")
     if lda is None:
@@ -127,12 +147,13 @@ def bilingual(name: str, X: Any, Y: Any, words: tuple[Any, Any], sizes: tuple[in
         model: Any = None
         for label, given in (("moments", {"polish": "off"}), ("moments + polish", {})):
             start = time.perf_counter()
-            model = DiscreteCCA(K, **given).fit(A, B)
+            model = PolylingualLDA(K, **given).fit([A, B])
             seconds = time.perf_counter() - start
-            theta = [np.sqrt(model.transform(P)), np.sqrt(model.transform(None, Q))]
-            row = f"{bits(model.predict(P), Q):8.3f}{top1(*theta):13.3f}"
-            stable = halves_stability(lambda x, y, K=K, given=given: DiscreteCCA(K, **given).fit(x, y), A, B, args.full)
-            projected = top1(model.project(P), model.project(None, Q))
+            theta = [model.transform([P, None]), model.transform([None, Q])]
+            found = bits(theta[0] @ model.components_[1], Q)
+            row = f"{found:8.3f}{top1(*(np.sqrt(shares) for shares in theta)):13.3f}"
+            stable = halves_stability(lambda x, y, K=K, given=given: aligned_loadings(x, y, K, given), A, B, args.full)
+            projected = top1(model.project(P), model.project(Q, 1))
             print(f"{f'two views, K={K}, {label}':34}{seconds:9.1f}{row}{projected:13.3f}{stable}", flush=True)
         for label, peer in (("cross-language LSI", cross_lsi), ("LSA + classical CCA", lsa_cca)):
             start = time.perf_counter()
@@ -145,6 +166,8 @@ def bilingual(name: str, X: Any, Y: Any, words: tuple[Any, Any], sizes: tuple[in
             print(
                 f"{f'LDA, stacked, K={K}':34}{time.perf_counter() - start:9.1f}{lda[0]:8.3f}{lda[1]:13.3f}", flush=True
             )
+        if args.full:
+            split_side(A, B, K, model)
         if sizes[0] == K:
             topics_side_by_side(model, words)
 
@@ -152,8 +175,8 @@ def bilingual(name: str, X: Any, Y: Any, words: tuple[Any, Any], sizes: tuple[in
 def topics_side_by_side(model: Any, words: tuple[Any, Any], n: int = 7) -> None:
     for k in range(model.n_components):
         sides = []
-        for loadings, vocabulary in ((model.x_loadings_, words[0]), (model.y_loadings_, words[1])):
-            lift = loadings[:, k] * np.log(np.maximum(loadings[:, k], 1e-12) / np.maximum(loadings.mean(axis=1), 1e-12))
+        for topics, vocabulary in zip(model.components_, words):
+            lift = topics[k] * np.log(np.maximum(topics[k], 1e-12) / np.maximum(topics.mean(axis=0), 1e-12))
             sides.append(" ".join(vocabulary[w] for w in lift.argsort()[::-1][:n]))
         print(f"  {k:2d}  {sides[0][:72]:74}| {sides[1][:90]}")
 
@@ -169,7 +192,7 @@ def canada(args: Any) -> None:
     for field, language in (("en", "english"), ("fr", "french")):
         # As `polyad fit2` reads a file of this size, with the stop words that lie beside the data.
         stop_words = (DATA / "stopwords" / f"{language}.txt").read_text().split()
-        options = TextOptions(stop_words=stop_words, min_length=2, min_df=default_min_df(len(rows)))
+        options = TextOptions(stop_words=stop_words, min_length=2, min_df="auto")
         corpus = count_words([row[field] for row in rows], options)
         counts.append(sparse.csr_matrix(corpus.counts, dtype=np.float64))
         words.append(corpus.vocabulary)

@@ -4,12 +4,14 @@ import csv
 import gzip
 import io
 import json
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from polyad.cli.errors import explain
 from polyad.cli.text import clean
+from polyad.corpus.streams import BUFFER_BYTES
 from polyad.io import load
 
 
@@ -55,6 +57,28 @@ def test_fit_json_is_one_object(polyad, corpus, tmp_path):
 def test_fit_quiet_prints_nothing(polyad, corpus, tmp_path):
     done = polyad("fit", corpus, "-k", 2, "-o", tmp_path / "m.polyad", "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
+
+
+@pytest.mark.parametrize("command", [("fit", "-k", 2), ("select", "--max", 3)])
+def test_a_bar_on_a_terminal_alone_and_only_where_it_is_wanted(polyad, corpus, monkeypatch, command):
+    drawn = []
+
+    @contextmanager
+    def bar(description):
+        yield lambda *told: drawn.append(told)
+
+    monkeypatch.setattr("polyad.terminal.bar", bar)
+    monkeypatch.setattr("polyad.cli.output.bar", bar)
+    name, *options = command
+    assert polyad(name, corpus, *options).code == 0
+    assert drawn == []
+    monkeypatch.setattr("polyad.cli.output.can_draw", lambda: True)
+    assert polyad(name, corpus, *options, "--quiet").code == 0
+    assert polyad(name, corpus, *options, "--json").code == 0
+    assert drawn == []
+    assert polyad(name, corpus, *options).code == 0
+    assert drawn[-1] == (1.0, "", 0.0)
+    assert any("pass 2 of at most" in text for _, text, *_ in drawn)
 
 
 def test_the_same_call_writes_the_same_bytes(polyad, corpus, tmp_path):
@@ -119,11 +143,12 @@ def test_standard_input_is_read_once_and_whole(polyad, corpus):
         assert piped["corpus"] == direct["corpus"]
 
 
-def test_a_long_standard_input_is_joined_after_its_head(polyad, monkeypatch):
-    monkeypatch.setattr("polyad.cli.source.HEAD_BYTES", 100)
-    lines = b"the rain and the wind of the sea\nthe taxes and the budget of the state\n" * 500
+def test_standard_input_may_be_longer_than_any_buffer(polyad):
+    lines = b"the rain and the wind of the sea\nthe taxes and the budget of the state\n" * 10_000
+    assert len(lines) > 2 * BUFFER_BYTES
     values = polyad("fit", "-", "-k", 2, "--json", stdin=lines).json()
-    assert values["corpus"]["documents"] == 1000
+    assert values["corpus"]["documents"] == 20_000
+    assert values["corpus"]["language"] == "english"
 
 
 def test_counts_are_taken_as_they_are(polyad, corpus, tmp_path):

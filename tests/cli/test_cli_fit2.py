@@ -15,7 +15,7 @@ import termios
 import numpy as np
 import pytest
 
-from polyad import ICA, DiscreteCCA, load
+from polyad import ICA, DiscreteCCA, PolylingualLDA, load
 from polyad.corpus import read_corpus
 from polyad.io import ModelFileError, fingerprint, read_model_file, save
 
@@ -117,7 +117,7 @@ def test_json_quiet_and_a_model_that_is_not_kept(polyad, folder, tmp_path, monke
     monkeypatch.chdir(tmp_path)
     files = [folder / "left.csv", folder / "right.csv"]
     values = polyad("fit2", *files, "-k", 3, "-n", 4, "--json", "-q").json()
-    assert (values["class"], values["n_components"], values["pairs"]) == ("DiscreteCCA", 3, DOCUMENTS)
+    assert (values["class"], values["n_components"], values["pairs"]) == ("PolylingualLDA", 3, DOCUMENTS)
     assert (values["left"]["words"], values["right"]["words"]) == (36, 36)
     assert sum(topic["share"] for topic in values["topics"]) == pytest.approx(1)
     for topic in values["topics"]:
@@ -152,18 +152,13 @@ def test_a_loaded_model_knows_both_sides(folder, paired, tmp_path):
     model = load(paired)
     corpora = [
         read_corpus(folder / f"{name}.csv", options, vocabulary=words).counts
-        for name, options, words in (
-            ("left", model.x_text_options_, model.x_vocabulary_),
-            ("right", model.y_text_options_, model.y_vocabulary_),
-        )
+        for name, options, words in zip(("left", "right"), model.text_options_, model.vocabularies_)
     ]
-    fitted = DiscreteCCA(3).fit(*corpora)
-    assert {word[0] for word in model.x_vocabulary_} == {"e"}
-    assert {word[0] for word in model.y_vocabulary_} == {"f"}
-    for views in ((corpora[0], None), (None, corpora[1]), tuple(corpora)):
-        assert model.transform(*views).tobytes() == fitted.transform(*views).tobytes()
-    assert model.predict(corpora[0]).tobytes() == fitted.predict(corpora[0]).tobytes()
-    assert model.project(Y=corpora[1]).tobytes() == fitted.project(Y=corpora[1]).tobytes()
+    fitted = PolylingualLDA(3).fit(corpora)
+    assert [{word[0] for word in words} for words in model.vocabularies_] == [{"e"}, {"f"}]
+    for views in ([corpora[0], None], [None, corpora[1]], corpora):
+        assert model.transform(views).tobytes() == fitted.transform(views).tobytes()
+    assert model.project(corpora[1], 1).tobytes() == fitted.project(corpora[1], 1).tobytes()
     model.save(tmp_path / "again.polyad")
     assert (tmp_path / "again.polyad").read_bytes() == paired.read_bytes()
     assert read_model_file(paired).header["version"] == 1
@@ -212,7 +207,7 @@ def test_transform_of_two_sides_gives_the_same_in_any_blocks(polyad, folder, pai
     files = [folder / "left.txt", folder / "right.txt"]
     whole = polyad("transform", paired, *files).out
     monkeypatch.setattr("polyad.cli.transform.BLOCK_DOCUMENTS", 50)
-    monkeypatch.setattr("polyad.cli.transform.BLOCK_CHARACTERS", 3300)  # blocks of the two sides end elsewhere
+    monkeypatch.setattr("polyad.corpus.reading.BLOCK_CHARACTERS", 3300)  # blocks of the two sides end elsewhere
     assert polyad("transform", paired, *files).out == whole
 
 
@@ -225,7 +220,7 @@ def test_counts_of_two_sides(polyad, folder, tmp_path):
     values = polyad("fit2", *files, *options, "-k", 3, "-o", tmp_path / "m.polyad", "--json", "-q").json()
     for side in ("left", "right"):
         assert all(word.startswith(side) for topic in values["topics"] for word in topic[side]["words"])
-    assert load(tmp_path / "m.polyad").y_text_options_ is None
+    assert load(tmp_path / "m.polyad").text_options_ == [None, None]
     assert len(rows_of(polyad("transform", tmp_path / "m.polyad", *files, *options).out)[1]) == DOCUMENTS
 
 
@@ -238,22 +233,26 @@ def test_topics_and_info_show_both_sides(polyad, paired):
     assert values["n_words"] == {"left": 36, "right": 36}
     assert values["text_options"]["right"]["min_df"] == 2
     shown = polyad("info", paired).out
-    assert "DiscreteCCA: 3 topics over 36 left and 36 right words" in shown
+    assert "PolylingualLDA: 3 topics over 36 left and 36 right words" in shown
     assert "left text" in shown
     assert values["fingerprint"] in shown
 
 
-def test_other_forms_and_private_topics(polyad, folder, texts, tmp_path):
+def test_other_models_and_private_topics(polyad, folder, texts, tmp_path):
     path = tmp_path / "m.polyad"
     files = [folder / "left.csv", folder / "right.csv"]
     assert polyad("fit2", *files, "-k", 3, "--private", 1, "--polish", 5, "-o", path, "-q").code == 0
-    assert load(path).topics_.prior.shape == (5,)
+    assert load(path).doc_topic_prior_.shape == (5,)
     assert rows_of(polyad("transform", path, *files).out)[2].shape == (DOCUMENTS, 3)
     counts = [read_corpus(file) for file in files]
-    DiscreteCCA(2, model="poisson").fit(*counts).save(path)
+    DiscreteCCA(2).fit(*counts).save(path)
     assert polyad("topics", path).out.startswith("topic\tcorrelation\tleft\tright\n")
     assert polyad("info", path).code == 0
     assert polyad("transform", path, *files).code == 0
+    PolylingualLDA(2).fit([*counts, counts[0]]).save(path)
+    assert polyad("topics", path).out.startswith("topic\tshare\tview 0\tview 1\tview 2\n")
+    assert "2 topics over 36 view 0 and 36 view 1 and 36 view 2 words" in polyad("info", path).out
+    assert "a model of 3 corpora" in polyad("transform", path, *files).err
 
 
 def test_a_model_of_measurements_has_no_topics(polyad, folder, tmp_path):
@@ -281,7 +280,7 @@ def test_a_terminal_of_60_columns(folder):
 def test_words_cannot_take_over_the_terminal(polyad, tmp_path, monkeypatch):
     evil = "\x1b[2J[bold]x"
     counts = np.random.default_rng(0).poisson(2.0, (60, 4))
-    model = DiscreteCCA(2).fit(counts, counts)
+    model = PolylingualLDA(2).fit([counts, counts])
     save(model, tmp_path / "m.polyad", vocabulary=(["a", "b", "c", evil], ["d", "e", "f", "\u202eg"]))
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     shown = polyad("topics", tmp_path / "m.polyad").out
@@ -389,17 +388,14 @@ def test_faults_in_transform(polyad, faulty, paired, model, arguments, code, mes
 
 def test_vocabularies_of_the_wrong_form_are_refused(tmp_path):
     counts = np.random.default_rng(0).poisson(2.0, (60, 4))
-    model = DiscreteCCA(2).fit(counts, counts)
+    model = PolylingualLDA(2).fit([counts, counts])
     path = tmp_path / "m.polyad"
-    for words, message in ((["a", "b", "c", "d"], "a pair"), ((["a"], None), "x_vocabulary_ has 1 words")):
+    for words, message in ((["a", "b", "c", "d"], "2 of them"), ((["a"], None), r"vocabularies_\.0 has 1 words")):
         with pytest.raises(ModelFileError, match=message):
             save(model, path, vocabulary=words)
     save(model, path, vocabulary=(None, ["a", "b", "c", "d"]))
-    assert (load(path).x_vocabulary_, load(path).y_vocabulary_) == (None, ("a", "b", "c", "d"))
+    assert load(path).vocabularies_ == [None, ("a", "b", "c", "d")]
     assert fingerprint(load(path)) == read_model_file(path).header["fingerprint"]
-    model.model = "poisson"
-    with pytest.raises(ModelFileError, match="fit it again"):
-        model.save(path)
 
 
 def test_help_has_examples(polyad):

@@ -116,6 +116,7 @@ def test_a_terminal_of_60_columns(corpus, tmp_path):
     lines = [line.split("\r")[-1] for line in ESCAPES.sub("", written.replace("\r\n", "\n")).split("\n")]
     assert any("budget" in line for line in lines)
     assert max(map(width, lines)) <= 60
+    assert re.search(r"100% Learning 2 topics \d:\d\d 0:00 left", ESCAPES.sub("", written))  # the bar at its end
     code, written = on_terminal(["topics", tmp_path / "m.polyad"])
     lines = ESCAPES.sub("", written).replace("\r\n", "\n").split("\n")
     # Words are wrapped whole, under one another.

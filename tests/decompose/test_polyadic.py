@@ -14,7 +14,7 @@ from polyad.decompose import (
     polyadic_decomposition,
     simplex_rows,
 )
-from polyad.engine import count_blocks, runner_for
+from polyad.engine import count_blocks, use
 from polyad.metrics import l1_error, match_rows
 from polyad.moments import (
     discrete_ica_moments,
@@ -22,7 +22,6 @@ from polyad.moments import (
     lda_population,
     raw_moments,
     single_topic_population,
-    summarise_counts,
     three_tokens,
 )
 
@@ -104,22 +103,20 @@ def test_a_metric_leaves_the_exact_answer_alone():
 
 
 def errors_on_samples(sample_of, moments_of, sizes, truth):
-    run = runner_for(None)
     errors = []
     for N in sizes:
-        blocks = count_blocks(sample_of(N))
-        lengths = summarise_counts(blocks, run).lengths
-        found = polyadic_decomposition(moments_of(blocks, run, lengths), truth.shape[0], strict=False)
+        with use():
+            found = polyadic_decomposition(moments_of(count_blocks(sample_of(N))), truth.shape[0], strict=False)
         errors.append(l1_error(simplex_rows(found.components), truth))
     return np.array(errors)
 
 
-def discrete_ica_of(blocks, run, lengths):
-    return discrete_ica_moments(blocks, run)
+def discrete_ica_of(source):
+    return discrete_ica_moments(source)
 
 
 def lda_of(weights):
-    return lambda blocks, run, lengths: raw_moments(blocks, run, lengths, weights).at(1.0)
+    return lambda source: raw_moments(source, weights).at(1.0)
 
 
 SIZES = np.array([5_000, 50_000])
@@ -172,8 +169,7 @@ def test_three_words_a_document_waste_the_others():
 
 def test_single_topic_from_samples():
     sample = make_single_topic(5000, 300, 8, length=50, random_state=3)
-    blocks, run = count_blocks(sample.counts), runner_for(None)
-    raw = raw_moments(blocks, run, np.full(5000, 50.0), "length")
+    raw = raw_moments(count_blocks(sample.counts), "length")
     found = polyadic_decomposition(raw.moments, 8)
     components = simplex_rows(found.components)
     order = match_rows(components, sample.components)
@@ -199,8 +195,7 @@ def test_memory_does_not_grow_with_the_documents(n_components):
     metric = np.where(np.arange(120) < 110, 1.0, 0.0)
     peaks = []
     for n_documents in (24_000, 48_000):
-        blocks, run = count_blocks(sample.counts[:n_documents]), runner_for(1)
-        raw = raw_moments(blocks, run, summarise_counts(blocks, run).lengths, "length")
+        raw = raw_moments(count_blocks(sample.counts[:n_documents]), "length")
         tracemalloc.start()
         polyadic_decomposition(raw.moments, n_components, method="power", metric=metric, strict=False, max_iter=8)
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -8,8 +8,8 @@ from polyad.datasets import make_lda
 from polyad.decompose import RankError, whiten
 from polyad.decompose import whitening as whitening_module
 from polyad.decompose.lanczos import largest_eigenpairs
-from polyad.engine import Serial, count_blocks
-from polyad.moments import raw_moments, summarise_counts
+from polyad.engine import count_blocks
+from polyad.moments import raw_moments
 
 
 def slowly_decaying(M=600, seed=0):
@@ -103,9 +103,7 @@ def test_the_error_travels_between_processes():
 
 def test_components_in_the_noise_are_refused():
     sample = make_lda(3000, 60, 4, length=100, prior=0.3)
-    blocks, run = count_blocks(sample.counts), Serial()
-    lengths = summarise_counts(blocks, run).lengths
-    second = raw_moments(blocks, run, lengths, "length").at(1.2).second
+    second = raw_moments(count_blocks(sample.counts), "length").at(1.2).second
     assert whiten(second, 4).whitener.shape == (4, 60)
     with pytest.raises(RankError, match="above the noise") as caught:
         whiten(second, 12)

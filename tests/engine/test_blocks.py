@@ -1,10 +1,19 @@
+import gc
+import itertools
+import pickle
+import weakref
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 
+from polyad.engine import aligned, columns_of, count_blocks, halves, signal_blocks
 from polyad.engine import blocks as blocks_module
-from polyad.engine import count_blocks, signal_blocks
+from polyad.engine.blocks import shard_edges
+from polyad.engine.spool import Spool
+from sharded import arrays_in, assert_same_shards, rows_of, tiny_cuts
 from strategies import corpora
 
 X = np.array([[2, 0, 1, 0], [0, 0, 0, 0], [1, 3, 0, 0]])
@@ -25,7 +34,8 @@ class Reiterable:
 
 
 class Corpus:
-    counts = sparse.csr_array(X)
+    def __init__(self, counts=X):
+        self.counts = sparse.csr_array(counts)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +55,11 @@ class Corpus:
         [X[:1], sparse.csr_array(X[1:])],
         (sparse.csc_matrix(X[:2]), X[2:]),
         Reiterable(X[:2], X[2:]),
+        iter([X[:2], sparse.csc_array(X[2:])]),
         Corpus(),
+        [Corpus(X[:1]), Corpus(X[1:])],
+        (Corpus(X[:2]), X[2:]),
+        Reiterable(Corpus(X[:2]), Corpus(X[2:])),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -91,14 +105,46 @@ def test_read_only_arrays_are_fine_and_not_copied(monkeypatch):
 
 @given(corpora())
 def test_cutting_changes_nothing(counts):
-    original = blocks_module.BLOCK_CELLS
-    try:
-        blocks_module.BLOCK_CELLS = 3
+    with tiny_cuts(shard=8, block=3):
         small = count_blocks(counts)
         assert np.array_equal(assembled(small), counts)
         assert all(b.rows.nnz < 3 + counts.shape[1] for b in small), "no more than a row over the limit"
-    finally:
-        blocks_module.BLOCK_CELLS = original
+
+
+@settings(max_examples=40, deadline=None)
+@given(corpora(), st.lists(st.integers(0, 8), max_size=3))
+def test_shards_depend_on_the_rows_and_not_on_their_parts(counts, cuts):
+    edges = [0, *sorted(min(cut, counts.shape[0]) for cut in cuts), counts.shape[0]]
+    parts = [counts[first:last] for first, last in itertools.pairwise(edges)]
+    with tiny_cuts():
+        whole = count_blocks(counts)
+        for given_parts in (parts, tuple(parts), Reiterable(*parts), iter(parts)):
+            assert_same_shards(count_blocks(given_parts), whole)
+        for values in (parts, iter(parts)):
+            assert_same_shards(signal_blocks(values), signal_blocks(counts))
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.integers(1, 40))
+def test_shards_are_one_or_even_in_number_and_about_equal(cells, limit):
+    before = np.concatenate([[0], np.cumsum(cells)])
+    with tiny_cuts(shard=limit):
+        edges = shard_edges(before)
+        assert edges == shard_edges(before + 17), "rows of a larger array are cut like the same rows alone"
+    assert edges[0] == 0
+    assert edges[-1] == len(cells)
+    assert list(edges) == sorted(set(edges))
+    sizes = [sum(cells[first:last]) + last - first for first, last in itertools.pairwise(edges)]
+    assert max(sizes) <= limit + max(cells) + 1, "no more than a row over the limit"
+    if sum(cells) + len(cells) <= limit:
+        assert len(sizes) == 1
+
+
+def test_a_shard_in_one_part_is_not_copied():
+    counts = sparse.csr_array(np.ones((40, 3)))
+    with tiny_cuts():
+        source = count_blocks(counts)
+    assert source.n_shards > 4
+    assert all(np.shares_memory(source.shard(number).rows.data, counts.data) for number in range(source.n_shards))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +165,8 @@ def test_cutting_changes_nothing(counts):
         ([X, -X], "count -2 at row"),
         ([X, X[:, :2]], r"different numbers of columns: \[2, 4\]"),
         (Reiterable(), "empty sequence of blocks"),
-        (iter([X]), "read only once"),
+        (iter([]), "empty sequence of blocks"),
+        (iter([X, X[:, :2]]), r"different numbers of columns: \[2, 4\]"),
         ("text", "dtype <U4"),
     ],
 )
@@ -176,20 +223,121 @@ def test_signals():
         signal_blocks(values)
 
 
-@pytest.mark.parametrize("once", [True, False], ids=["in memory", "read again"])
+def test_an_iterable_that_fits_a_shard_is_in_memory_and_a_larger_one_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rows = np.random.default_rng(0).poisson(1.0, (40, 5)).astype(float)
+    for make in (count_blocks, signal_blocks):
+        assert make(iter([rows[:9], rows[9:]])).in_memory
+        with tiny_cuts():
+            assert make(rows).in_memory
+            assert make([rows[:9], rows[9:]]).in_memory
+            source = make(rows[first : first + 3] for first in range(0, 40, 3))
+            assert isinstance(source, Spool)
+            assert_same_shards(source, make(rows))
+            assert len(list(tmp_path.iterdir())) == 1
+            for _ in range(2):
+                assert np.array_equal(rows_of(source), rows)
+            del source
+            gc.collect()
+            assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_are_let_go_when_they_are_on_disk():
+    alive = []
+
+    def parts():
+        for _ in range(30):
+            assert sum(part() is not None for part in alive) < 12, "parts pile up in memory"
+            part = np.ones((2, 3))
+            alive.append(weakref.ref(part))
+            yield part
+            del part
+
+    with tiny_cuts(shard=40):
+        assert signal_blocks(parts()).shape == (60, 3)
+
+
+@pytest.mark.parametrize("make", [count_blocks, signal_blocks])
+def test_nothing_is_left_on_disk_after_an_error(tmp_path, monkeypatch, make):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    rows = np.ones((30, 4))
+    bad = rows.copy()
+    bad[7, 2] = np.inf
+    with tiny_cuts():
+        with pytest.raises(ValueError, match="row 37, column 2"):
+            make(iter([rows, bad, rows]))
+        with pytest.raises(ValueError, match=r"different numbers of columns: \[3, 4\]"):
+            make(iter([rows, rows[:, :3]]))
+
+        def interrupted():
+            yield rows
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            make(interrupted())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_is_returned_as_it_is():
+    source = count_blocks(X)
+    assert count_blocks(source) is source
+
+
+@pytest.mark.parametrize("once", [True, False], ids=["in memory", "on disk"])
 def test_chosen_columns(once):
     X = np.random.default_rng(0).poisson(1.0, (9, 5)).astype(float)
-    blocks = count_blocks(X) if once else count_blocks(Reiterable(X[:4], X[4:]))
-    chosen = blocks.columns(np.array([0, 3, 4]))
-    assert chosen.shape == (9, 3)
-    for _ in range(2):
-        assert np.array_equal(sparse.vstack([block.rows for block in chosen]).toarray(), X[:, [0, 3, 4]])
-        assert all(block.rows.indices.dtype == np.int32 for block in chosen)
+    with tiny_cuts():
+        blocks = count_blocks(X) if once else count_blocks(Reiterable(X[:4], X[4:]))
+        assert blocks.in_memory == once
+        chosen = columns_of(blocks, np.array([0, 3, 4]))
+        assert chosen.shape == (9, 3)
+        for _ in range(2):
+            assert np.array_equal(rows_of(chosen), X[:, [0, 3, 4]])
+            assert all(block.rows.indices.dtype == np.int32 for block in chosen)
+        assert np.array_equal(np.concatenate([block.tokens for block in chosen]), X.sum(axis=1))
 
 
-@pytest.mark.parametrize("blocks", [count_blocks, signal_blocks])
-def test_stacked(blocks):
-    rows = np.arange(12.0).reshape(4, 3)
-    for given_rows in (rows, [rows[:1], rows[1:]], Reiterable(rows[:3], rows[3:])):
-        stacked = blocks(given_rows).stacked()
-        assert np.array_equal(stacked.toarray() if sparse.issparse(stacked) else stacked, rows)
+def test_aligned_views():
+    counts = np.random.default_rng(0).poisson(1.0, (30, 5)).astype(float)
+    values = np.random.default_rng(1).standard_normal((30, 2))
+    with tiny_cuts():
+        in_memory = aligned(count_blocks(counts), signal_blocks(values))
+        mixed = aligned(count_blocks(iter([counts])), signal_blocks(values))
+        assert in_memory.in_memory
+        assert not mixed.in_memory
+        assert_same_shards(in_memory, mixed)
+        assert set(count_blocks(counts).edges) | set(signal_blocks(values).edges) == set(mixed.edges)
+        blocks = list(mixed)
+    assert np.array_equal(np.vstack([block.views[0].toarray() for block in blocks]), counts)
+    assert np.array_equal(np.vstack([block.views[1] for block in blocks]), values)
+    assert all(block.lengths[1] is None for block in blocks)
+    with pytest.raises(ValueError, match="The views have 30, 29 rows"):
+        aligned(count_blocks(counts), count_blocks(counts[1:]))
+
+
+def test_measurements_have_no_tokens():
+    with pytest.raises(ValueError, match="Measurements have no tokens"):
+        signal_blocks([[1.0]]).shard(0).tokens  # noqa: B018
+
+
+@pytest.mark.parametrize("shard", [20, 10**6], ids=["many shards", "one shard"])
+def test_halves(shard):
+    counts = np.random.default_rng(0).poisson(1.0, (41, 5)).astype(float)
+    with tiny_cuts(shard=shard):
+        first, second = halves(count_blocks(counts))
+        assert np.array_equal(np.vstack([rows_of(first), rows_of(second)]), counts)
+    assert abs(first.n_cells - second.n_cells) < 0.2 * np.count_nonzero(counts)
+    assert first.edges[0] == second.edges[0] == 0
+    assert len(halves(count_blocks([[1, 2]]))) == 1
+
+
+def test_a_block_travels_without_its_cuts_and_lets_go_of_itself():
+    block = count_blocks(X).shard(0)
+    assert block.blocks[0] is not block
+    size = len(pickle.dumps(block))
+    with tiny_cuts(block=1, rows=1):
+        whole = count_blocks(X).shard(0)
+        assert len(whole.blocks) == 3
+        assert len(pickle.dumps(whole)) == size
+        again = pickle.loads(pickle.dumps(whole))
+    assert all(np.array_equal(a, b) for a, b in zip(arrays_in(again), arrays_in(whole), strict=True))

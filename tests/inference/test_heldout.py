@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import gammaln, logsumexp
 
 from polyad.datasets import make_lda
-from polyad.inference import heldout
+from polyad.engine import blocks
 from polyad.inference.heldout import chib, completion_bits, completion_log_likelihood, left_to_right, split_tokens
 from strategies import corpora
 
@@ -119,7 +119,7 @@ def test_blocks_and_threads_leave_every_byte(estimate, monkeypatch):
     reference = estimate(data.components, data.prior, X, n_jobs=1, **small)
     assert np.array_equal(reference, estimate(data.components, data.prior, X, n_jobs=2, **small))
     assert np.array_equal(reference, estimate(data.components, data.prior, [X[:7], X[7:]], **small))
-    monkeypatch.setattr(heldout, "CHUNK_ROWS", 9)
+    monkeypatch.setattr(blocks, "SHARD_CELLS", 99)
     assert np.array_equal(reference, estimate(data.components, data.prior, [X[:7], X[7:12], X[12:]], **small))
     assert not np.array_equal(reference, estimate(data.components, data.prior, X, random_state=1, **small))
 
@@ -210,8 +210,11 @@ def test_completion_blocks_threads_and_containers(monkeypatch):
     reference = completion_bits(*model, X, n_jobs=1)
     others = [X.toarray(), sparse.csc_matrix(X), X.astype(np.int64), [X[:11], X[11:]]]
     assert all(completion_bits(*model, other, n_jobs=2) == reference for other in others)
-    monkeypatch.setattr(heldout, "CHUNK_CELLS", 50)
-    assert completion_bits(*model, [X[:20], X[20:]], n_jobs=2) == reference
+    monkeypatch.setattr(blocks, "BLOCK_CELLS", 50)
+    assert completion_bits(*model, [X[:20], X[20:]], n_jobs=2) == pytest.approx(reference, rel=1e-12)
+    monkeypatch.setattr(blocks, "SHARD_CELLS", 150)
+    assert completion_bits(*model, [X[:20], X[20:]], n_jobs=2) == pytest.approx(reference, rel=1e-12)
+    monkeypatch.undo()
     assert completion_bits(*model, X, 1) != reference
     assert completion_bits(*model, X, np.random.default_rng(0)) == reference
 

@@ -7,11 +7,10 @@ from scipy import sparse
 
 from polyad import LDA
 from polyad.datasets import make_lda, make_single_topic
-from polyad.engine import Serial, Threads, count_blocks
+from polyad.engine import count_blocks, halves, use
 from polyad.inference import (
     completion_bits,
     cvb0_passes,
-    gibbs_sweeps,
     minibatch_passes,
     polish,
     polish_mixture,
@@ -20,26 +19,32 @@ from polyad.inference import (
 from polyad.inference import polish as polish_function
 from polyad.inference.concentration import estimate_concentration
 from polyad.inference.expectation import OWN
-from polyad.inference.polish import COUNTS_BEYOND, INNER, SHARES_BEYOND, halves, settle_words
+from polyad.inference.polish import COUNTS_BEYOND, INNER, SHARES_BEYOND, settle_words
+from polyad.inference.presets import PRESETS, Preset, preset_of
 from polyad.metrics import l1_error
 from polyad.models.moment_start import NoiseWarning
 from polyad.moments import raw_moments
 
 SAMPLE = make_lda(1500, 300, 5, length=80, prior=0.2, random_state=4)
-X = next(iter(count_blocks(SAMPLE.counts).parts))
+X = count_blocks(SAMPLE.counts)
+COUNTS = X.shard(0).rows
 NOISE = np.random.default_rng(0).dirichlet(np.ones(300), 5)
 START = 0.5 * SAMPLE.components + 0.5 * NOISE
 PRIOR, SMOOTHING = np.full(5, 0.2), np.full(5, 0.05)
 VARIANTS = {"variational": variational_passes, "cvb0": cvb0_passes, "minibatch": minibatch_passes}
 
 
-def plain_em(n_passes, run=None):
-    return polish(X, START, PRIOR, run or Serial(), n_passes=n_passes, smoothing=SMOOTHING, leave_out=False)
+def exactly(n_passes):
+    return Preset(n_passes, n_passes)
+
+
+def plain_em(n_passes):
+    return polish(X, START, PRIOR, preset=exactly(n_passes), smoothing=SMOOTHING, leave_out=False)
 
 
 def slow_em(n_passes):
     """The same passes in NumPy, shares kept."""
-    counts, topics = X.toarray(), START.copy()
+    counts, topics = COUNTS.toarray(), START.copy()
     tokens, objective = None, []
     for _ in range(n_passes):
         shares = PRIOR * (1 + counts.sum(axis=1, keepdims=True) / PRIOR.sum()) if tokens is None else PRIOR + tokens
@@ -115,7 +120,7 @@ def test_passes_of_the_models_equal_their_numpy_twin():
     assert 0.01 < (counts >= OWN * counts.sum(axis=0))[counts > 0].mean() < 0.9
     start = 0.5 * sample.components + 0.5 / 25
     prior = np.array([0.1, 0.2, 0.3, 0.4])
-    found = polish(sparse.csr_array(counts), start, prior, Serial(), n_passes=4)
+    found = polish(count_blocks(counts), start, prior, preset=exactly(4))
     assert np.allclose(found.components, slow_passes(counts, start, prior, 4), atol=2e-6)
 
 
@@ -125,54 +130,46 @@ def test_plain_em_never_gets_worse():
     penalised = []
     for n in range(1, 8):
         found = plain_em(n)
-        again = polish(X, found.components, PRIOR, Serial(), n_passes=1, smoothing=SMOOTHING, leave_out=False)
-        penalised.append(again.objective[0] + (SMOOTHING @ np.log(found.components)).sum() / X.sum())
+        again = polish(X, found.components, PRIOR, preset=exactly(1), smoothing=SMOOTHING, leave_out=False)
+        penalised.append(again.objective[0] + (SMOOTHING @ np.log(found.components)).sum() / COUNTS.sum())
     assert np.diff(penalised).min() > -1e-6
 
 
 @pytest.mark.parametrize("leave_out", [True, False])
 def test_topics_get_better_from_a_bad_start(leave_out):
-    found = polish(X, START, PRIOR, Serial(), n_passes=8, leave_out=leave_out)
+    found = polish(X, START, PRIOR, preset=exactly(8), leave_out=leave_out)
     assert l1_error(START, SAMPLE.components) > 0.3
     assert l1_error(found.components, SAMPLE.components) < 0.06
     assert np.allclose(found.components.sum(axis=1), 1)
     assert (found.components > 0).all()
-    assert np.isclose(found.topic_tokens.sum(), X.sum(), rtol=1e-4)
+    assert np.isclose(found.topic_tokens.sum(), COUNTS.sum(), rtol=1e-4)
     assert found.objective[-1] > found.objective[0] + 0.1
 
 
 @pytest.mark.parametrize("leave_out", [True, False])
 def test_threads_give_the_same_bytes(leave_out):
-    whole = polish(X, START, PRIOR, Serial(), n_passes=3, leave_out=leave_out)
-    threads = polish(X, START, PRIOR, Threads(3), n_passes=3, leave_out=leave_out)
+    whole = polish(X, START, PRIOR, preset=exactly(3), leave_out=leave_out)
+    with use(3):
+        threads = polish(X, START, PRIOR, preset=exactly(3), leave_out=leave_out)
     assert whole.components.tobytes() == threads.components.tobytes()
     assert whole.objective == threads.objective
 
 
 def test_the_order_of_documents_does_not_matter_within_a_half():
-    first, second = halves(X)
-    assert first.nnz - first[[0]].nnz < X.nnz / 2  # or the halves would not be the same when they are turned round
+    first, second = (half.shard(0).rows for half in halves(X))
+    assert first.nnz - first[[0]].nnz < COUNTS.nnz / 2  # or the halves would not be the same when they are turned round
     shuffled = sparse.vstack([first[::-1], second[::-1]], format="csr")
-    one, other = (polish(x, START, PRIOR, Serial(), n_passes=3) for x in (X, sparse.csr_array(shuffled)))
+    one, other = (polish(x, START, PRIOR, preset=exactly(3)) for x in (X, count_blocks(shuffled)))
     assert np.abs(one.components - other.components).max() < 1e-6
-
-
-def test_halves():
-    rows = sparse.csr_array(np.tril(np.ones((6, 6))))  # 1 to 6 cells, 21 in all
-    assert [half.shape for half in halves(rows)] == [(5, 6), (1, 6)]
-    assert np.array_equal(sparse.vstack(halves(rows)).toarray(), rows.toarray())
-    assert [half.shape for half in halves(rows[[0, 5]])] == [(1, 6), (1, 6)]
-    assert [half.shape for half in halves(rows[[5, 0, 0]])] == [(1, 6), (2, 6)]
-    assert [half.shape for half in halves(rows[[3]])] == [(1, 6)]
 
 
 @pytest.mark.parametrize("rows", [[0], [0, 1], [0, 1, -1], [-1, 0, -1, -1], [-1, -1, 0]])
 def test_few_and_empty_documents(rows):
     """A half may be one document, or empty documents alone; with a book at the end that has most cells, and without."""
     book = sparse.csr_array(np.full((1, 300), 50.0))
-    some = sparse.csr_array(sparse.vstack([X[:2], sparse.csr_array((1, 300))], format="csr"))
+    some = sparse.csr_array(sparse.vstack([COUNTS[:2], sparse.csr_array((1, 300))], format="csr"))
     for counts in (some[rows], sparse.csr_array(sparse.vstack([some[rows], book], format="csr"))):
-        found = polish(counts, START, PRIOR, Serial(), n_passes=40)
+        found = polish(count_blocks(counts), START, PRIOR, preset=exactly(40))
         assert np.isfinite(found.objective).all()
         assert np.allclose(found.components.sum(axis=1), 1)
         assert (found.components > 0).all()
@@ -183,25 +180,25 @@ def test_small_changes_do_not_grow():
     """Documents that repeat words, and leave out their own tokens, must not swap opinions from pass to pass."""
     rng = np.random.default_rng(0)
     sample = make_lda(300, 400, 12, length=400, prior=0.3, random_state=1)
-    bursts = sparse.csr_array(sample.counts * (1 + 5 * (rng.random(sample.counts.shape) < 0.1)))
+    bursts = count_blocks(sample.counts * (1 + 5 * (rng.random(sample.counts.shape) < 0.1)))
     start = 0.3 * sample.components + 0.7 / 400
     other = start * (1 + 1e-5 * rng.standard_normal(start.shape))
     prior = np.full(12, 0.025)
-    one, two = (polish(bursts, s / s.sum(axis=1, keepdims=True), prior, Serial(), n_passes=60) for s in (start, other))
+    one, two = (polish(bursts, s / s.sum(axis=1, keepdims=True), prior, preset=exactly(60)) for s in (start, other))
     assert np.abs(one.components - two.components).max() < 1e-5
 
 
 def test_leaving_own_tokens_out_helps_rare_words(monkeypatch):
     """Many rare words, few documents: plain EM explains each rare word by itself, and does worse on new documents."""
     sample = make_lda(600, 3000, 10, length=60, prior=0.1, topic_prior=0.3, random_state=0)
-    train, test = sample.counts[:400], sample.counts[400:]
+    train, test = count_blocks(sample.counts[:400]), sample.counts[400:]
     start = 0.7 * sample.components + 0.3 / 3000
     module = sys.modules["polyad.inference.polish"]
-    monkeypatch.setattr(module, "settle_words", lambda early, late, totals, K: None)  # it helps them, too
+    monkeypatch.setattr(module, "settle_words", lambda early, late, totals, K: late)  # it helps them, too
     prior = np.full(10, 0.1)
     bits = {}
     for leave_out in (True, False):
-        found = polish_function(train, start, prior, Serial(), n_passes=20, leave_out=leave_out)
+        found = polish_function(train, start, prior, preset=exactly(20), leave_out=leave_out)
         bits[leave_out] = completion_bits(found.components, prior, test)
     assert bits[True] < bits[False] - 0.01
 
@@ -213,13 +210,13 @@ def test_leaving_own_tokens_out_helps_bursty_words(monkeypatch):
     bursts.data *= 1 + np.random.default_rng(0).geometric(0.2, bursts.data.size) * (
         np.arange(bursts.data.size) % 4 == 0
     )
-    train, test = bursts[:700], bursts[700:]
+    train, test = count_blocks(bursts[:700]), bursts[700:]
     start, prior = 0.7 * sample.components + 0.3 / 2000, np.full(10, 0.1)
     bits = {}
     for share in (OWN, 2.0):  # no document has twice the tokens of a word
         for module in ("polish", "expectation"):
             monkeypatch.setattr(sys.modules[f"polyad.inference.{module}"], "OWN", share)
-        found = polish_function(train, start, prior, Serial(), n_passes=12)
+        found = polish_function(train, start, prior, preset=exactly(12))
         bits[share] = completion_bits(found.components, prior, test)
     assert bits[OWN] < bits[2.0] - 0.01
 
@@ -233,8 +230,7 @@ def test_rows_of_rare_words_stay_near_the_first_pass():
     expected = late.copy()
     for word, share in enumerate([1 / 2, 1 / 4, 1 / 200, 0]):
         expected[word] = (1 - share) * late[word] + share * early[word]
-    settle_words(early, late, totals, K)
-    assert np.allclose(late, expected, atol=1e-6)
+    assert np.allclose(settle_words(early, late, totals, K), expected, atol=1e-6)
 
 
 def many_topics():
@@ -243,44 +239,39 @@ def many_topics():
     train, test = sample.counts[:1000], sample.counts[1000:]
     with warnings.catch_warnings(action="ignore", category=NoiseWarning):
         start = LDA(30, polish="off").fit(train).components_
-    return train, test, start, np.full(30, 1 / 30)
+    return count_blocks(train), test, start, np.full(30, 1 / 30)
 
 
 def test_settled_words_predict_better_where_topics_are_many(monkeypatch):
     train, test, start, prior = many_topics()
-    settled = polish(train, start, prior, Serial(), n_passes=12)
+    settled = polish(train, start, prior, preset=exactly(12))
     module = sys.modules["polyad.inference.polish"]
-    monkeypatch.setattr(module, "settle_words", lambda early, late, totals, K: None)
-    as_they_are = polish(train, start, prior, Serial(), n_passes=12)
+    monkeypatch.setattr(module, "settle_words", lambda early, late, totals, K: late)
+    as_they_are = polish(train, start, prior, preset=exactly(12))
     bits = [completion_bits(found.components, prior, test) for found in (settled, as_they_are)]
     assert bits[0] < bits[1] - 0.01
 
 
-def test_progress_is_told():
-    seen = []
-    polish(X, START, PRIOR, Serial(), n_passes=3, progress=seen.append)
-    assert seen == [1, 2, 3]
-
-
 @pytest.mark.parametrize("passes", VARIANTS.values(), ids=VARIANTS)
 def test_variants_improve_from_any_start(passes):
-    found = passes(X, START, PRIOR, Serial(), n_passes=8, smoothing=SMOOTHING)
+    found = passes(X, START, PRIOR, n_passes=8, smoothing=SMOOTHING)
     assert l1_error(found.components, SAMPLE.components) < 0.06
     assert found.objective[-1] > found.objective[0]
-    assert np.isclose(found.topic_tokens.sum(), X.sum(), rtol=1e-3)
-    threads = passes(X, START, PRIOR, Threads(2), n_passes=8, smoothing=SMOOTHING)
+    assert np.isclose(found.topic_tokens.sum(), COUNTS.sum(), rtol=1e-3)
+    with use(2):
+        threads = passes(X, START, PRIOR, n_passes=8, smoothing=SMOOTHING)
     assert threads.components.tobytes() == found.components.tobytes()
 
 
 def test_the_variational_bound_never_gets_worse():
-    found = variational_passes(X, START, PRIOR, Serial(), n_passes=40, smoothing=SMOOTHING)
+    found = variational_passes(X, START, PRIOR, n_passes=40, smoothing=SMOOTHING)
     assert np.diff(found.objective).min() > -1e-6
 
 
 @pytest.mark.parametrize("name", ["variational", "cvb0"])
 def test_variants_do_not_depend_on_the_order_of_documents(name):
-    shuffled = sparse.csr_array(X[np.random.default_rng(0).permutation(X.shape[0])])
-    first, second = (VARIANTS[name](x, START, PRIOR, Serial(), n_passes=4, smoothing=SMOOTHING) for x in (X, shuffled))
+    shuffled = count_blocks(COUNTS[np.random.default_rng(0).permutation(X.n_rows)])
+    first, second = (VARIANTS[name](x, START, PRIOR, n_passes=4, smoothing=SMOOTHING) for x in (X, shuffled))
     assert np.abs(first.components - second.components).max() < 1e-6
 
 
@@ -289,10 +280,11 @@ def test_mixture_em_never_gets_worse():
     noise = np.random.default_rng(0).dirichlet(np.ones(200), 4)
     start = 0.5 * sample.components + 0.5 * noise
     blocks = count_blocks(sample.counts)
-    found = polish_mixture(blocks, start, np.full(4, 0.25), Serial(), n_passes=15, smoothing=0.05)
+    found = polish_mixture(blocks, start, np.full(4, 0.25), preset=exactly(15), smoothing=0.05)
     assert np.diff(found.objective).min() > -1e-10
     assert l1_error(found.components, sample.components) < 0.06
-    again = polish_mixture(blocks, start, np.full(4, 0.25), Threads(3), n_passes=15, smoothing=0.05)
+    with use(3):
+        again = polish_mixture(blocks, start, np.full(4, 0.25), preset=exactly(15), smoothing=0.05)
     assert again.components.tobytes() == found.components.tobytes()
 
 
@@ -300,7 +292,7 @@ def test_mixture_em_never_gets_worse():
 def test_concentration_of_known_topics(total):
     sample = make_lda(4000, 300, 6, length=60, prior=total / 6, random_state=1)
     blocks = count_blocks(sample.counts)
-    raw = raw_moments(blocks, Serial(), np.full(4000, 60.0), 1.25)
+    raw = raw_moments(blocks, 1.25)
     found, shares = estimate_concentration(raw, sample.components)
     assert np.isclose(found, total, rtol=0.15)
     assert np.allclose(shares, 1 / 6, atol=0.02)
@@ -314,23 +306,36 @@ def test_concentration_where_rare_words_alone_tell_topics_apart():
     rng = np.random.default_rng(0)
     counts = np.array([rng.multinomial(300, p) for p in rng.dirichlet(np.full(5, 0.2), 3000) @ topics])
     blocks = count_blocks(counts)
-    found, _ = estimate_concentration(raw_moments(blocks, Serial(), np.full(3000, 300.0), 1.25), topics)
+    found, _ = estimate_concentration(raw_moments(blocks, 1.25), topics)
     assert np.isclose(found, 1.0, rtol=0.2)
 
 
-def test_sampled_topics_are_those_of_the_truth():
-    found = gibbs_sweeps(X, START, PRIOR, Serial(), n_sweeps=40, burn_in=20, smoothing=SMOOTHING)
-    assert l1_error(found.components, SAMPLE.components) < 0.06
-    assert np.isclose(found.topic_tokens.sum(), X.sum(), rtol=1e-6), "every token has one topic in every sweep"
-    threads = gibbs_sweeps(X, START, PRIOR, Threads(3), n_sweeps=40, burn_in=20, smoothing=SMOOTHING)
-    assert threads.components.tobytes() == found.components.tobytes()
-    other = gibbs_sweeps(X, START, PRIOR, Serial(), n_sweeps=40, burn_in=20, smoothing=SMOOTHING, random_state=1)
-    assert 0 < l1_error(other.components, found.components) < 0.03
+@pytest.mark.parametrize(("least_gain", "n_passes"), [(-np.inf, 12), (np.inf, 4), (0.0, None)])
+def test_polishing_stops_when_a_pass_gains_too_little(least_gain, n_passes):
+    found = polish(X, START, PRIOR, preset=Preset(4, 12, least_gain))
+    if n_passes is not None:
+        assert len(found.objective) == n_passes
+    same = polish(X, START, PRIOR, preset=exactly(len(found.objective)))
+    assert found.components.tobytes() == same.components.tobytes(), "any pass can be the last"
 
 
-def test_sampling_helps_where_topics_are_many():
-    train, test, start, prior = many_topics()
-    em = polish(train, start, prior, Serial(), n_passes=60)
-    sampled = gibbs_sweeps(train, em.components, prior, Serial(), n_sweeps=80, burn_in=20)
-    mean = (em.components + sampled.components) / 2
-    assert completion_bits(mean, prior, test) < completion_bits(em.components, prior, test) - 0.01
+def test_learning_by_heart_is_seen():
+    """Few tokens for many topics: new documents are predicted best after a few passes, and polishing stops there."""
+    sample = make_lda(3000, 3000, 30, length=50, prior=0.05, topic_prior=0.05, random_state=0)
+    train, test, prior = count_blocks(sample.counts[:2400]), sample.counts[2400:], np.full(30, 0.01)
+    start = 0.6 * sample.components + 0.4 / 3000
+    stopped = polish(train, start, prior, preset=PRESETS["fast"])
+    assert len(stopped.objective) < PRESETS["fast"].most_passes
+    bits = {
+        n: completion_bits(polish(train, start, prior, preset=exactly(n)).components, prior, test)
+        for n in (len(stopped.objective), 40)
+    }
+    assert bits[len(stopped.objective)] < bits[40] - 0.01
+
+
+def test_presets():
+    assert PRESETS["off"].n_passes == 0
+    assert preset_of(7) == Preset(7, 7)
+    for wrong in ("quick", -1, True, 2.5, None):
+        with pytest.raises(ValueError, match="give 'off', 'fast', 'full' or a number"):
+            preset_of(wrong)

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.special import gammaln, psi
 
 from polyad.datasets import make_lda
-from polyad.engine import Serial, Threads, count_blocks
+from polyad.engine import count_blocks, use
 from polyad.inference import topic_posterior, topic_shares
 from polyad.inference.kernels import digamma
 from polyad.inference.mixture import mixture_log_likelihood
@@ -14,10 +14,6 @@ from polyad.inference.mixture import mixture_log_likelihood
 TOPICS = np.array([[0.6, 0.3, 0.1, 0.0], [0.1, 0.1, 0.3, 0.5], [0.25, 0.25, 0.25, 0.25]])
 PRIOR = np.array([0.4, 0.9, 0.2])
 DOCUMENTS = np.array([[3, 1, 0, 0], [0, 0, 2, 4], [1, 1, 1, 1], [0, 0, 0, 0], [5, 0, 0, 5]], dtype=float)
-
-
-def csr(X):
-    return next(iter(count_blocks(X).parts))
 
 
 def slow_map(counts, n_iter):
@@ -39,7 +35,7 @@ def slow_variational(counts, n_iter):
 @pytest.mark.parametrize(("method", "twin"), [("map", slow_map), ("variational", slow_variational)])
 def test_compiled_inference_equals_its_numpy_twin(method, twin):
     for n_iter in (1, 2, 7):
-        found = topic_shares(TOPICS, PRIOR, csr(DOCUMENTS), Serial(), method=method, max_iter=n_iter)
+        found = topic_shares(TOPICS, PRIOR, count_blocks(DOCUMENTS), method=method, max_iter=n_iter)
         assert np.allclose(found, [twin(row, n_iter) for row in DOCUMENTS], atol=2e-6)
 
 
@@ -59,7 +55,7 @@ def exact_mean_shares(counts):
 @pytest.mark.parametrize(("method", "tolerance"), [("cvb0", 0.03), ("variational", 0.15), ("map", 0.15)])
 def test_shares_are_near_the_exact_posterior_mean(method, tolerance):
     documents = DOCUMENTS[:3]
-    found = topic_shares(TOPICS, PRIOR, csr(documents), Serial(), method=method, max_iter=50)
+    found = topic_shares(TOPICS, PRIOR, count_blocks(documents), method=method, max_iter=50)
     exact = np.array([exact_mean_shares(row) for row in documents])
     assert np.abs(found - exact).max() < tolerance
     prior_mean = np.tile(PRIOR / PRIOR.sum(), (3, 1))
@@ -69,9 +65,10 @@ def test_shares_are_near_the_exact_posterior_mean(method, tolerance):
 @pytest.mark.parametrize("method", ["map", "variational", "cvb0"])
 def test_any_number_of_threads_and_every_row(method):
     sample = make_lda(400, 80, 5, length=30)
-    X = csr(sparse.vstack([sample.counts, sparse.csr_array((3, 80))]))
-    one = topic_shares(sample.components, 0.1, X, Serial(), method=method)
-    many = topic_shares(sample.components, 0.1, X, Threads(4), method=method)
+    X = count_blocks(sparse.vstack([sample.counts, sparse.csr_array((3, 80))]))
+    one = topic_shares(sample.components, 0.1, X, method=method)
+    with use(4):
+        many = topic_shares(sample.components, 0.1, X, method=method)
     assert one.tobytes() == many.tobytes()
     assert np.allclose(one.sum(axis=1), 1)
     assert np.allclose(one[-3:], 0.2)
@@ -80,12 +77,12 @@ def test_any_number_of_threads_and_every_row(method):
 def test_many_topics_do_not_underflow():
     sample = make_lda(50, 2000, 500, length=5, random_state=0)
     for method in ("map", "variational", "cvb0"):
-        shares = topic_shares(sample.components, 1 / 500, csr(sample.counts), Serial(), method=method)
+        shares = topic_shares(sample.components, 1 / 500, count_blocks(sample.counts), method=method)
         assert np.median(shares.max(axis=1)) > 0.2, "five tokens say more than the prior"
 
 
 def test_huge_counts_stay_finite():
-    found = topic_shares(TOPICS, PRIOR, csr(DOCUMENTS * 1e8), Serial())
+    found = topic_shares(TOPICS, PRIOR, count_blocks(DOCUMENTS * 1e8))
     assert np.isfinite(found).all()
     assert np.allclose(found.sum(axis=1), 1)
 
@@ -107,20 +104,20 @@ def test_digamma():
 )
 def test_bad_topics(components, prior, message):
     with pytest.raises(ValueError, match=message):
-        topic_shares(components, prior, csr(DOCUMENTS), Serial())
+        topic_shares(components, prior, count_blocks(DOCUMENTS))
 
 
 def test_bad_method():
     with pytest.raises(ValueError, match="method is 'magic'"):
-        topic_shares(TOPICS, PRIOR, csr(DOCUMENTS), Serial(), method="magic")
+        topic_shares(TOPICS, PRIOR, count_blocks(DOCUMENTS), method="magic")
 
 
 def test_single_topic_posterior_is_bayes_rule():
     weights = np.array([0.5, 0.3, 0.2])
     blocks = count_blocks(DOCUMENTS)
-    found = topic_posterior(TOPICS, weights, blocks, Serial())
+    found = topic_posterior(TOPICS, weights, blocks)
     joint = np.array([[w * np.prod(t**x) for w, t in zip(weights, TOPICS)] for x in DOCUMENTS])
     assert np.allclose(found, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
     assert np.allclose(found[3], weights)
-    likelihood = mixture_log_likelihood(TOPICS, weights, blocks, Serial())
+    likelihood = mixture_log_likelihood(TOPICS, weights, blocks)
     assert np.isclose(likelihood, np.log(joint.sum(axis=1)).sum())

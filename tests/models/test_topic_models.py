@@ -17,12 +17,8 @@ from polyad import LDA, DiscreteICA, SingleTopic
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
 from polyad.decompose import DIAGONALISERS, RankError, jacobi
 from polyad.decompose.diagonalisation import summarise
-from polyad.engine import Serial, count_blocks
 from polyad.metrics import l1_error, match_rows
 from polyad.models import NoiseWarning
-from polyad.models.moment_start import Corpus
-from polyad.models.topic_model import number_of_passes
-from polyad.moments import summarise_counts
 
 MODELS = [LDA, DiscreteICA, SingleTopic]
 SAMPLES = {
@@ -147,7 +143,7 @@ def test_the_order_of_long_documents_that_repeat_words_does_not_matter():
     sample = make_lda(150, 400, 20, length=1500, prior=0.3, random_state=1)
     bursts = sparse.csr_array(sample.counts * (1 + 3 * (np.random.default_rng(0).random(sample.counts.shape) < 0.1)))
     first, second = (
-        LDA(20, n_jobs=n).fit(bursts[order]) for n, order in ((1, slice(None)), (2, slice(None, None, -1)))
+        LDA(20, polish=20, n_jobs=n).fit(bursts[order]) for n, order in ((1, slice(None)), (2, slice(None, None, -1)))
     )
     assert len(first.diagnostics_.objective) == 20
     assert first.components_.tobytes() == second.components_.tobytes()
@@ -445,23 +441,11 @@ def test_wrong_vocabulary_at_transform():
         model.topics(by="beauty")
 
 
-@pytest.mark.parametrize(
-    ("length", "K", "n_passes"),
-    [(20, 1, 20), (20, 10, 11), (20, 50, 6), (400, 50, 6), (570, 50, 9), (20, 100, 4), (20, 500, 4), (2000, 500, 20)],
-)
-def test_fast_takes_more_passes_for_long_documents_and_for_few_topics(length, K, n_passes):
-    X = np.zeros((4, 3))
-    X[:2, 0] = length  # and two empty documents, which do not count
-    blocks = count_blocks(X)
-    corpus = Corpus(blocks, summarise_counts(blocks, Serial()), Serial())
-    assert number_of_passes("fast", corpus, K) == n_passes
-
-
 def test_empty_documents_change_nothing():
     X = make_lda(300, 100, 10, length=800).counts
     padded = sparse.vstack([X, sparse.csr_array((200, 100))], format="csr")
     without, with_them = (LDA(10).fit(counts) for counts in (X, padded))
-    assert len(without.diagnostics_.objective) == len(with_them.diagnostics_.objective) == 13
+    assert len(without.diagnostics_.objective) == len(with_them.diagnostics_.objective)
     assert np.abs(without.components_ - with_them.components_).max() < 1e-6
 
 

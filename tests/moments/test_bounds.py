@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from polyad.datasets import make_single_topic
-from polyad.engine import Serial, count_blocks
+from polyad.engine import count_blocks
 from polyad.moments import raw_moments, sample_accuracy, single_topic_population
 
 
@@ -17,7 +17,7 @@ def test_the_bound_holds_on_samples():
     lengths = np.random.default_rng(0).integers(3, 30, 100)
     for seed in range(20):
         sample = make_single_topic(100, 8, 3, length=lengths, random_state=seed)
-        raw = raw_moments(count_blocks(sample.counts), Serial(), lengths.astype(float), "length").moments
+        raw = raw_moments(count_blocks(sample.counts), "length").moments
         truth = single_topic_population(sample.components, sample.prior)
         eye = np.eye(8)
         errors[2].append(np.linalg.norm(raw.second @ eye - truth.second @ eye))

@@ -1,4 +1,4 @@
-"""Cross moments against loops over samples and entries, and the pairs of blocks they are summed over."""
+"""Cross moments against loops over samples and entries, and the blocks of two views they are summed over."""
 
 import numpy as np
 import pytest
@@ -7,19 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from polyad.engine import Serial, Threads, count_blocks, signal_blocks
+from polyad.engine import aligned, count_blocks, signal_blocks, use, view_of
 from polyad.engine import blocks as engine_blocks
 from polyad.moments import cross_cumulants, cross_texts
 from polyad.moments.cross import cross_covariance, cross_means, projected_covariances, view_covariance, view_variances
-from polyad.moments.cross_blocks import paired_blocks
 from polyad.moments.cross_covariances import (
     characteristic_targets,
     generalised_targets,
     processing_points,
     unit_scales,
 )
-
-RUN = Serial()
 
 
 def counts_and_whiteners(N=9, M1=4, M2=3, K=2, seed=0):
@@ -29,8 +26,8 @@ def counts_and_whiteners(N=9, M1=4, M2=3, K=2, seed=0):
 
 
 def counted(X, Y):
-    pairs = paired_blocks(count_blocks(X), count_blocks(Y))
-    return pairs, cross_means(pairs, RUN)
+    pairs = aligned(count_blocks(X), count_blocks(Y))
+    return pairs, cross_means(pairs)
 
 
 def third_cumulant(a, b, c):
@@ -67,7 +64,7 @@ def test_third_order_targets_agree_with_loops(x_counts, y_counts, all_axes):
     pairs, means = counted(X, Y)
     directions = None if all_axes else np.random.default_rng(1).standard_normal((3, 2))
     found = cross_cumulants.third_order_targets(
-        pairs, RUN, W1, W2, means, x_counts=x_counts, y_counts=y_counts, directions=directions
+        pairs, W1, W2, means, x_counts=x_counts, y_counts=y_counts, directions=directions
     )
     u = np.eye(2) if directions is None else directions
     assert np.allclose(found, brute_third(X, Y, W1, W2, u, x_counts, y_counts), atol=1e-10)
@@ -82,7 +79,7 @@ def test_third_order_targets_on_any_counts(X, Y):
     rng = np.random.default_rng(0)
     W1, W2 = rng.standard_normal((2, 3)), rng.standard_normal((2, 2))
     pairs, means = counted(X, Y)
-    found = cross_cumulants.third_order_targets(pairs, RUN, W1, W2, means, x_counts=True, y_counts=True)
+    found = cross_cumulants.third_order_targets(pairs, W1, W2, means, x_counts=True, y_counts=True)
     assert np.allclose(found, brute_third(X, Y, W1, W2, np.eye(2), True, True), rtol=1e-10, atol=1e-7)
 
 
@@ -90,14 +87,14 @@ def test_covariances_agree_with_loops():
     X, Y, W1, W2 = counts_and_whiteners()
     pairs, means = counted(X, Y)
     expected = np.array([[covariance(X[:, i], Y[:, j]) for j in range(3)] for i in range(4)])
-    operator = cross_covariance(pairs, RUN, *means)
+    operator = cross_covariance(pairs, *means)
     assert np.allclose(operator @ np.eye(3), expected, atol=1e-12)
     assert np.allclose(operator.T @ np.eye(4), expected.T, atol=1e-12)
-    x_cov, y_cov = (view_covariance(view, RUN, mean) for view, mean in zip(pairs.views, means))
-    assert np.allclose(view_variances(pairs.views[0], RUN, means[0]), X.var(axis=0), atol=1e-12)
+    x_cov, y_cov = (view_covariance(view_of(pairs, number), mean) for number, mean in enumerate(means))
+    assert np.allclose(view_variances(view_of(pairs, 0), means[0]), X.var(axis=0), atol=1e-12)
     assert np.allclose(x_cov, np.cov(X.T), atol=1e-12)
     assert np.allclose(y_cov, np.cov(Y.T), atol=1e-12)
-    x_small, y_small = projected_covariances(pairs, RUN, W1, W2, means)
+    x_small, y_small = projected_covariances(pairs, W1, W2, means)
     assert np.allclose(x_small, W1 @ x_cov @ W1.T)
     assert np.allclose(y_small, W2 @ y_cov @ W2.T)
 
@@ -113,8 +110,8 @@ def test_fourth_order_targets_agree_with_loops():
     X, Y = rng.standard_normal((8, 3)), rng.standard_normal((8, 4))
     W1, W2 = rng.standard_normal((2, 3)), rng.standard_normal((2, 4))
     a, b = rng.standard_normal((2, 3, 2))
-    pairs = paired_blocks(signal_blocks(X), signal_blocks(Y))
-    means = cross_means(pairs, RUN)
+    pairs = aligned(signal_blocks(X), signal_blocks(Y))
+    means = cross_means(pairs)
     Z1, Z2 = X @ W1.T, Y @ W2.T
 
     def brute(left, right):
@@ -123,9 +120,9 @@ def test_fourth_order_targets_agree_with_loops():
             for u, v in zip(left, right)
         ]
 
-    found = cross_cumulants.fourth_order_targets(pairs, RUN, W1, W2, means, directions=(a, b))
+    found = cross_cumulants.fourth_order_targets(pairs, W1, W2, means, directions=(a, b))
     assert np.allclose(found, brute(a, b), atol=1e-12)
-    axes = cross_cumulants.fourth_order_targets(pairs, RUN, W1, W2, means)
+    axes = cross_cumulants.fourth_order_targets(pairs, W1, W2, means)
     assert np.allclose(axes, brute(np.eye(2)[[0, 0, 1, 1]], np.eye(2)[[0, 1, 0, 1]]), atol=1e-12)
 
 
@@ -149,12 +146,12 @@ def brute_generalised(X, Y, W1, W2, t1, t2, x_counts, y_counts, unit):
 def test_generalised_covariances_agree_with_loops(x_counts, y_counts):
     X, Y, W1, W2 = counts_and_whiteners()
     pairs, means = counted(X, Y)
-    scales = unit_scales(projected_covariances(pairs, RUN, W1, W2, means), 0.5)
+    scales = unit_scales(projected_covariances(pairs, W1, W2, means), 0.5)
     points = processing_points(W1, W2, *scales)
     assert np.allclose(np.std(X @ points.x[:2].T, axis=0, ddof=1), 0.5)
     options = {"x_counts": x_counts, "y_counts": y_counts}
-    real = generalised_targets(pairs, RUN, W1, W2, means, points, **options)
-    imaginary = characteristic_targets(pairs, RUN, W1, W2, means, points, **options)
+    real = generalised_targets(pairs, W1, W2, means, points, **options)
+    imaginary = characteristic_targets(pairs, W1, W2, means, points, **options)
     for p, (t1, t2) in enumerate(zip(points.x, points.y)):
         brute = brute_generalised(X, Y, W1, W2, t1, t2, x_counts, y_counts, 1.0)
         assert np.allclose(real[p], brute, atol=1e-10)
@@ -166,12 +163,12 @@ def test_small_points_approximate_third_cumulants():
     """Appendix B.5: the derivative of the generalised covariance at zero is the third cumulant."""
     X, Y, W1, W2 = counts_and_whiteners(N=4000)
     pairs, means = counted(X, Y)
-    third = cross_cumulants.third_order_targets(pairs, RUN, W1, W2, means, x_counts=True, y_counts=True)
+    third = cross_cumulants.third_order_targets(pairs, W1, W2, means, x_counts=True, y_counts=True)
     step = 1e-5
     points = processing_points(W1, W2, step, step)
     base = W1 @ (X - X.mean(0)).T @ (Y - Y.mean(0)) @ W2.T / len(X)
-    real = generalised_targets(pairs, RUN, W1, W2, means, points, x_counts=True, y_counts=True)
-    imaginary = characteristic_targets(pairs, RUN, W1, W2, means, points, x_counts=True, y_counts=True)
+    real = generalised_targets(pairs, W1, W2, means, points, x_counts=True, y_counts=True)
+    imaginary = characteristic_targets(pairs, W1, W2, means, points, x_counts=True, y_counts=True)
     assert np.allclose((real - base) / step, third, atol=2e-3 * np.abs(third).max())
     assert np.allclose(imaginary.imag / step, third, atol=2e-3 * np.abs(third).max())
 
@@ -181,8 +178,8 @@ def test_overflowing_points_are_refused_in_a_sentence():
     pairs, means = counted(X, Y)
     points = processing_points(W1, W2, 1e4, 1e4)
     with pytest.raises(ValueError, match=r"nearly all the weight to one sample .* Use smaller points"):
-        generalised_targets(pairs, RUN, W1, W2, means, points, x_counts=True, y_counts=True)
-    assert np.isfinite(characteristic_targets(pairs, RUN, W1, W2, means, points, x_counts=True, y_counts=True)).all()
+        generalised_targets(pairs, W1, W2, means, points, x_counts=True, y_counts=True)
+    assert np.isfinite(characteristic_targets(pairs, W1, W2, means, points, x_counts=True, y_counts=True)).all()
 
 
 def brute_texts(X, Y, W1, W2, c0):
@@ -230,11 +227,11 @@ def test_two_text_moments_agree_with_loops_over_tokens(concentration):
     X[0] = [1, 0, 0, 0]  # one word: the pair must not count
     Y[1] = 0
     pairs, _ = counted(X, Y)
-    summary = cross_texts.summarise_texts(pairs, RUN)
-    assert summary.x_lengths.tolist() == X.sum(1).tolist()
+    summary = cross_texts.summarise_texts(pairs)
+    assert summary.n_pairs == len(X)
     assert summary.y_frequency.tolist() == (Y > 0).sum(0).tolist()
     assert summary.x_totals.tolist() == X.sum(0).tolist()
-    moments = cross_texts.two_text_moments(pairs, RUN, summary, concentration=concentration)
+    moments = cross_texts.two_text_moments(pairs, summary, concentration=concentration)
     m1, m2, second, targets = brute_texts(X, Y, W1, W2, concentration)
     assert np.allclose(moments.x_mean, m1, atol=1e-12)
     assert np.allclose(moments.y_mean, m2, atol=1e-12)
@@ -242,18 +239,18 @@ def test_two_text_moments_agree_with_loops_over_tokens(concentration):
     assert np.allclose(moments.second.T @ np.eye(4), second.T, atol=1e-12)
     assert np.allclose(moments.targets(W1, W2), targets, atol=1e-12)
     u = np.random.default_rng(3).standard_normal((3, 2))
-    some = cross_texts.two_text_moments(pairs, RUN, summary, concentration=concentration, directions=u)
+    some = cross_texts.two_text_moments(pairs, summary, concentration=concentration, directions=u)
     expected = np.concatenate([np.tensordot(u, half, axes=1) for half in np.split(targets, 2)])
     assert np.allclose(some.targets(W1, W2), expected, atol=1e-12)
 
 
 def test_texts_without_two_words_and_bad_concentrations_are_refused():
     pairs, _ = counted(np.eye(3, dtype=int), np.eye(3, dtype=int))
-    summary = cross_texts.summarise_texts(pairs, RUN)
+    summary = cross_texts.summarise_texts(pairs)
     with pytest.raises(ValueError, match="In none of the 3 pairs do both texts have two words"):
         _ = summary.weights
     with pytest.raises(ValueError, match="concentration is -1"):
-        cross_texts.two_text_moments(pairs, RUN, summary, concentration=-1.0)
+        cross_texts.two_text_moments(pairs, summary, concentration=-1.0)
 
 
 def test_reliability_tells_skewed_from_symmetric_sources():
@@ -261,15 +258,15 @@ def test_reliability_tells_skewed_from_symmetric_sources():
     D1, D2 = rng.standard_normal((2, 5, 3))
     for draw, skewed in ((rng.exponential, True), (rng.laplace, False)):
         S = draw(size=(4000, 3))
-        pairs = paired_blocks(signal_blocks(S @ D1.T), signal_blocks(S @ D2.T))
+        pairs = aligned(signal_blocks(S @ D1.T), signal_blocks(S @ D2.T))
         W1, W2 = np.linalg.pinv(D1), np.linalg.pinv(D2)
-        found = cross_cumulants.third_order_reliability(pairs, RUN, W1, W2, cross_means(pairs, RUN))
+        found = cross_cumulants.third_order_reliability(pairs, W1, W2, cross_means(pairs))
         assert (found > 0.8) if skewed else (abs(found) < 0.5)
 
 
 def test_views_of_constants_have_no_reliability():
-    pairs = paired_blocks(signal_blocks(np.ones((6, 2))), signal_blocks(np.ones((6, 2))))
-    found = cross_cumulants.third_order_reliability(pairs, RUN, np.eye(2), np.eye(2), cross_means(pairs, RUN))
+    pairs = aligned(signal_blocks(np.ones((6, 2))), signal_blocks(np.ones((6, 2))))
+    found = cross_cumulants.third_order_reliability(pairs, np.eye(2), np.eye(2), cross_means(pairs))
     assert found == 0.0
 
 
@@ -283,60 +280,60 @@ def many_pairs():
 def test_pairs_are_cut_at_the_same_rows(monkeypatch):
     monkeypatch.setattr(engine_blocks, "BLOCK_CELLS", 300)
     X, Y = many_pairs()
-    pairs = list(paired_blocks(count_blocks(X), count_blocks(Y)))
+    pairs = list(aligned(count_blocks(X), count_blocks(Y)))
     assert len(pairs) > 10
-    assert [pair.start for pair in pairs] == list(np.cumsum([0] + [pair.left.shape[0] for pair in pairs])[:-1])
-    assert all(pair.left.shape[0] == pair.right.shape[0] for pair in pairs)
-    assert np.array_equal(np.vstack([pair.left.toarray() for pair in pairs]), X.toarray())
-    assert np.array_equal(np.vstack([pair.right.toarray() for pair in pairs]), Y.toarray())
+    assert [pair.start for pair in pairs] == list(np.cumsum([0] + [pair.views[0].shape[0] for pair in pairs])[:-1])
+    assert all(pair.views[0].shape[0] == pair.views[1].shape[0] for pair in pairs)
+    assert np.array_equal(np.vstack([pair.views[0].toarray() for pair in pairs]), X.toarray())
+    assert np.array_equal(np.vstack([pair.views[1].toarray() for pair in pairs]), Y.toarray())
 
 
-def test_parts_read_again_and_again_give_the_same_pairs(monkeypatch):
+def test_parts_give_the_same_pairs(monkeypatch):
     monkeypatch.setattr(engine_blocks, "BLOCK_CELLS", 300)
     X, Y = many_pairs()
-
-    class Parts:
-        def __iter__(self):
-            return (Y[start : start + 90] for start in range(0, 400, 90))
-
-    pairs = paired_blocks(count_blocks(X), count_blocks(Parts()))
+    parts = (Y[start : start + 90] for start in range(0, 400, 90))
+    pairs = aligned(count_blocks(X), count_blocks(parts))
+    assert [pair.start for pair in pairs] == [pair.start for pair in aligned(count_blocks(X), count_blocks(Y))]
     for _ in range(2):
-        assert np.array_equal(np.vstack([pair.right.toarray() for pair in pairs]), Y.toarray())
+        assert np.array_equal(np.vstack([pair.views[1].toarray() for pair in pairs]), Y.toarray())
 
 
 def test_threads_and_blocks_do_not_change_a_bit(monkeypatch):
     monkeypatch.setattr(engine_blocks, "BLOCK_CELLS", 300)
     X, Y = many_pairs()
-    pairs = paired_blocks(count_blocks(X), count_blocks(Y))
+    pairs = aligned(count_blocks(X), count_blocks(Y))
     rng = np.random.default_rng(0)
     W1, W2 = rng.standard_normal((3, 30)), rng.standard_normal((3, 20))
     results = []
-    for run in (RUN, Threads(2)):
-        means = cross_means(pairs, run)
-        summary = cross_texts.summarise_texts(pairs, run)
-        points = processing_points(W1, W2, 0.1, 0.1)
-        results.append(
-            [
-                cross_cumulants.third_order_targets(pairs, run, W1, W2, means, x_counts=True, y_counts=True),
-                cross_texts.two_text_moments(pairs, run, summary).targets(W1, W2),
-                characteristic_targets(pairs, run, W1, W2, means, points, x_counts=True, y_counts=True),
-                cross_cumulants.fourth_order_targets(pairs, run, W1, W2, means),
-            ]
-        )
+    for n_threads in (1, 3):
+        with use(n_threads):
+            means = cross_means(pairs)
+            summary = cross_texts.summarise_texts(pairs)
+            points = processing_points(W1, W2, 0.1, 0.1)
+            results.append(
+                [
+                    cross_cumulants.third_order_targets(pairs, W1, W2, means, x_counts=True, y_counts=True),
+                    cross_texts.two_text_moments(pairs, summary).targets(W1, W2),
+                    characteristic_targets(pairs, W1, W2, means, points, x_counts=True, y_counts=True),
+                    generalised_targets(pairs, W1, W2, means, points, x_counts=True, y_counts=True),
+                    cross_cumulants.fourth_order_targets(pairs, W1, W2, means),
+                ]
+            )
     assert all(np.array_equal(one, two) for one, two in zip(*results))
     monkeypatch.setattr(engine_blocks, "BLOCK_CELLS", 1 << 16)
-    whole = paired_blocks(count_blocks(X), count_blocks(Y))
-    means = cross_means(whole, RUN)
-    third = cross_cumulants.third_order_targets(whole, RUN, W1, W2, means, x_counts=True, y_counts=True)
+    whole = aligned(count_blocks(X), count_blocks(Y))
+    means = cross_means(whole)
+    third = cross_cumulants.third_order_targets(whole, W1, W2, means, x_counts=True, y_counts=True)
     assert np.allclose(third, results[0][0], atol=1e-10)
 
 
-def test_different_numbers_of_rows_and_too_few_are_refused():
-    with pytest.raises(ValueError, match="X has 2 rows and Y has 3"):
-        paired_blocks(count_blocks(np.ones((2, 2))), count_blocks(np.ones((3, 2))))
+def test_measurements_are_no_texts_and_too_few_rows_are_refused():
+    views = aligned(signal_blocks(np.ones((2, 2))), count_blocks(np.ones((2, 2))))
+    with pytest.raises(ValueError, match="give counts for both views"):
+        cross_texts.summarise_texts(views)
     pairs, means = counted(np.ones((2, 2)), np.ones((2, 2)))
     with pytest.raises(ValueError, match="at least 3 samples"):
-        cross_cumulants.third_order_targets(pairs, RUN, np.eye(2), np.eye(2), means, x_counts=True, y_counts=True)
+        cross_cumulants.third_order_targets(pairs, np.eye(2), np.eye(2), means, x_counts=True, y_counts=True)
     pairs, means = counted(np.ones((1, 2)), np.ones((1, 2)))
     with pytest.raises(ValueError, match="at least 2 samples"):
-        cross_covariance(pairs, RUN, *means)
+        cross_covariance(pairs, *means)

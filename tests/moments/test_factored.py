@@ -4,24 +4,22 @@ import numpy as np
 import pytest
 
 from oracles import discrete_ica_tensors, lda_tensors, whitened
-from polyad.engine import Serial, Threads, count_blocks
 from polyad.engine import blocks as blocks_module
+from polyad.engine import count_blocks, use
 from polyad.moments import (
     discrete_ica_moments,
     discrete_ica_population,
     lda_population,
     raw_moments,
     single_topic_population,
-    summarise_counts,
 )
 
 X = np.random.default_rng(0).poisson(0.7, (9, 7)).astype(float)
 W, V = np.random.default_rng(1).standard_normal((2, 3, 7))
 
 
-def lda(c0, counts=X, run=None):
-    blocks, run = count_blocks(counts), run or Serial()
-    return raw_moments(blocks, run, summarise_counts(blocks, run).lengths, 1.25).at(c0)
+def lda(c0, counts=X):
+    return raw_moments(count_blocks(counts), 1.25).at(c0)
 
 
 def assert_contractions(factored, T):
@@ -40,7 +38,7 @@ def test_of_lda(c0, with_images):
 
 
 def test_of_discrete_ica():
-    moments = discrete_ica_moments(count_blocks(X), Serial())
+    moments = discrete_ica_moments(count_blocks(X))
     assert_contractions(moments.factored(W), whitened(discrete_ica_tensors(X)[2], W))
 
 
@@ -59,15 +57,18 @@ def test_of_a_population(population):
 
 def test_threads_do_not_matter(monkeypatch):
     monkeypatch.setattr(blocks_module, "BLOCK_ROWS", 2)
-    one, several = (lda(2.0, run=run).factored(W) for run in (Serial(), Threads(3)))
-    assert one.contract(V.T[:3]).tobytes() == several.contract(V.T[:3]).tobytes()
-    assert one.along(V[:, 0]).tobytes() == several.along(V[:, 0]).tobytes()
+    found = []
+    for n_threads in (1, 3):
+        with use(n_threads):
+            third = lda(2.0).factored(W)
+            found.append((third.contract(V.T[:3]).tobytes(), third.along(V[:, 0]).tobytes()))
+    assert found[0] == found[1]
 
 
 WORDS = np.array([0, 2, 3, 6])
 MOMENTS_OF_SOME_WORDS = {
     "lda": lda(2.0),
-    "discrete ica": discrete_ica_moments(count_blocks(X), Serial()),
+    "discrete ica": discrete_ica_moments(count_blocks(X)),
     "population": lda_population(np.random.default_rng(3).dirichlet(np.ones(7), 3), np.array([0.2, 0.3, 0.5])),
 }
 

@@ -6,16 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from polyad.engine import Serial, Threads, signal_blocks
 from polyad.engine import blocks as engine_blocks
+from polyad.engine import signal_blocks, use
 from polyad.moments import ica
 
 
-def signals_of(X, W, run=None):
-    run = run or Serial()
-    blocks = signal_blocks(X)
-    mean, _ = ica.signal_covariance(blocks, run)
-    return ica.WhitenedSignals(blocks, run, W, mean)
+def signals_of(X, W):
+    source = signal_blocks(X)
+    mean, _ = ica.signal_covariance(source)
+    return source, ica.SignalWhitening(W, mean)
 
 
 def small(N=7, M=4, K=3, seed=0):
@@ -25,7 +24,7 @@ def small(N=7, M=4, K=3, seed=0):
 
 def test_mean_and_covariance():
     X, _ = small(50)
-    mean, covariance = ica.signal_covariance(signal_blocks(X), Serial())
+    mean, covariance = ica.signal_covariance(signal_blocks(X))
     assert np.allclose(mean, X.mean(0))
     assert np.allclose(covariance, np.cov(X.T, bias=True))
 
@@ -43,14 +42,14 @@ def brute_third(X, W):
 
 def test_third_cumulants_agree_with_loops():
     X, W = small()
-    assert np.allclose(ica.third_cumulants(signals_of(X, W)), brute_third(X, W), atol=1e-10)
+    assert np.allclose(ica.third_cumulants(*signals_of(X, W)), brute_third(X, W), atol=1e-10)
 
 
 @settings(max_examples=20, deadline=None)
 @given(X=arrays(np.float64, (4, 3), elements=st.floats(-100, 100)))
 def test_third_cumulants_on_any_signals(X):
     W = np.array([[1.0, -1.0, 0.5], [0.0, 2.0, 1.0]])
-    assert np.allclose(ica.third_cumulants(signals_of(X, W)), brute_third(X, W), rtol=1e-8, atol=1e-5)
+    assert np.allclose(ica.third_cumulants(*signals_of(X, W)), brute_third(X, W), rtol=1e-8, atol=1e-5)
 
 
 def brute_fourth(Z, u, v):
@@ -68,7 +67,7 @@ def brute_fourth(Z, u, v):
 def test_fourth_cumulants_agree_with_loops():
     X, W = small()
     Z = (X - X.mean(0)) @ W.T
-    found = ica.fourth_cumulants(signals_of(X, W))
+    found = ica.fourth_cumulants(*signals_of(X, W))
     axes = np.eye(3)
     pairs = [(p, q) for p in range(3) for q in range(p, 3)]
     for matrix, (p, q) in zip(found, pairs, strict=True):
@@ -80,7 +79,7 @@ def test_many_components_use_fewer_contractions(monkeypatch):
     monkeypatch.setattr(ica, "ALL_PAIRS", 2)
     X, W = small()
     Z = (X - X.mean(0)) @ W.T
-    found = ica.fourth_cumulants(signals_of(X, W))
+    found = ica.fourth_cumulants(*signals_of(X, W))
     assert found.shape == (6, 3, 3)
     assert np.allclose(found[1], brute_fourth(Z, np.eye(3)[1], np.eye(3)[1]), atol=1e-10)
 
@@ -90,7 +89,7 @@ def test_generalised_covariances_agree_with_loops(unit):
     X, W = small()
     points = 0.3 * np.random.default_rng(1).standard_normal((2, 3))
     compute = ica.generalised_covariances if unit == 1.0 else ica.characteristic_covariances
-    found = compute(signals_of(X, W), points)
+    found = compute(*signals_of(X, W), points)
     Z = (X - X.mean(0)) @ W.T
     for matrix, t in zip(found, points, strict=True):
         w = np.array([np.exp(unit * (t @ z)) for z in Z])
@@ -103,37 +102,40 @@ def test_cumulants_of_a_large_sample_are_diagonal_in_the_sources():
     rng = np.random.default_rng(0)
     S = rng.exponential(size=(200_000, 2)) - 1
     signals = signals_of(S, np.eye(2))
-    third = ica.third_cumulants(signals)
+    third = ica.third_cumulants(*signals)
     assert np.allclose([third[0, 0, 0], third[1, 1, 1]], 2, atol=0.15)
     assert abs(third[0, 0, 1]) < 0.05
-    fourth = ica.fourth_cumulants(signals)
+    fourth = ica.fourth_cumulants(*signals)
     assert np.allclose([fourth[0, 0, 0], fourth[2, 1, 1]], 6, atol=1.0)
     assert abs(fourth[0, 1, 1]) < 0.2
-    assert ica.third_reliability(signals) > 0.99
-    assert abs(ica.third_reliability(signals_of(rng.standard_normal((2000, 2)), np.eye(2)))) < 0.9
-    assert ica.third_reliability(signals_of(np.ones((4, 2)), np.eye(2))) == 0.0
+    assert ica.third_reliability(*signals) > 0.99
+    assert abs(ica.third_reliability(*signals_of(rng.standard_normal((2000, 2)), np.eye(2)))) < 0.9
+    assert ica.third_reliability(*signals_of(np.ones((4, 2)), np.eye(2))) == 0.0
 
 
 def test_threads_do_not_change_a_bit(monkeypatch):
     monkeypatch.setattr(engine_blocks, "BLOCK_CELLS", 64)
     X, W = small(100)
     points = 0.3 * np.eye(3)
-    one, two = (
-        [
-            ica.third_cumulants(signals),
-            ica.fourth_cumulants(signals),
-            ica.characteristic_covariances(signals, points),
-            ica.generalised_covariances(signals, points),
-        ]
-        for signals in (signals_of(X, W), signals_of(X, W, Threads(2)))
-    )
-    assert all(np.array_equal(a, b) for a, b in zip(one, two))
+    found = []
+    for n_threads in (1, 3):
+        with use(n_threads):
+            signals = signals_of(X, W)
+            found.append(
+                [
+                    ica.third_cumulants(*signals),
+                    ica.fourth_cumulants(*signals),
+                    ica.characteristic_covariances(*signals, points),
+                    ica.generalised_covariances(*signals, points),
+                ]
+            )
+    assert all(np.array_equal(one, three) for one, three in zip(*found))
 
 
 def test_what_cannot_be_estimated_is_refused():
     X, W = small(2)
     with pytest.raises(ValueError, match="at least 3 samples; X has 2"):
-        ica.third_cumulants(signals_of(X, W))
+        ica.third_cumulants(*signals_of(X, W))
     X, W = small()
     with pytest.raises(ValueError, match=r"effective sample size of .* out of 7. Use points with smaller"):
-        ica.generalised_covariances(signals_of(X, W), 1e3 * np.eye(3))
+        ica.generalised_covariances(*signals_of(X, W), 1e3 * np.eye(3))

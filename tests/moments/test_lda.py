@@ -5,17 +5,16 @@ from hypothesis import strategies as st
 
 from oracles import lda_tensors, row_contractions, whitened
 from polyad.datasets import make_lda
-from polyad.engine import Serial, Threads, count_blocks
 from polyad.engine import blocks as blocks_module
-from polyad.moments import document_weights, raw_moments, summarise_counts, three_tokens
+from polyad.engine import count_blocks, use
+from polyad.moments import document_weights, raw_moments, three_tokens
 from strategies import corpora
 
 WEIGHTS = ["uniform", "length", 0.5, 1.25, 2.0]
 
 
-def moments_of(X, weights, run=None):
-    blocks, run = count_blocks(X), run or Serial()
-    return raw_moments(blocks, run, summarise_counts(blocks, run).lengths, weights)
+def moments_of(X, weights):
+    return raw_moments(count_blocks(X), weights)
 
 
 def small_corpus(seed=0, documents=9, words=7):
@@ -96,12 +95,14 @@ def test_bad_concentration(bad):
 
 def test_bad_weights():
     with pytest.raises(ValueError, match="weights is 'lenght'"):
-        document_weights(np.array([3.0]), "lenght")
+        document_weights(count_blocks([[3]]), "lenght")
 
 
 def test_weights_of_short_documents_are_zero():
     for weights in WEIGHTS:
-        w1, w2, w3 = document_weights(np.array([0.0, 1.0, 2.0, 5.0]), weights)
+        lengths = np.array([0.0, 1.0, 2.0, 5.0])
+        found = document_weights(count_blocks(lengths[:, None]), weights)
+        w1, w2, w3 = found.words(lengths), found.pairs(lengths), found.triples(lengths)
         assert w1[0] == 0
         assert not w2[:2].any()
         assert not w3[:3].any()
@@ -123,12 +124,15 @@ def test_blocking_and_threads(monkeypatch):
     whole = moments_of(X, 1.25)
     monkeypatch.setattr(blocks_module, "BLOCK_CELLS", 100)
     assert len(list(count_blocks(X))) >= 20
-    serial, threads = moments_of(X, 1.25), moments_of(X, 1.25, Threads(4))
-    for name in ("third", "third_rows"):
-        results = [getattr(raw.moments, name)(W) for raw in (whole, serial, threads)]
-        assert results[1].tobytes() == results[2].tobytes()
-        assert np.allclose(results[0], results[1], rtol=1e-10, atol=1e-12)
-    assert (serial.moments.second @ W.T).tobytes() == (threads.moments.second @ W.T).tobytes()
+    found = []
+    for n_threads in (1, 4):
+        with use(n_threads):
+            cut = moments_of(X, 1.25).moments
+            found.append([cut.third(W), cut.third_rows(W), cut.second @ W.T])
+    for serial, threads in zip(*found):
+        assert serial.tobytes() == threads.tobytes()
+    assert np.allclose(found[0][0], whole.moments.third(W), rtol=1e-10, atol=1e-12)
+    assert np.allclose(found[0][1], whole.moments.third_rows(W), rtol=1e-10, atol=1e-12)
 
 
 def test_document_order_and_word_permutation():

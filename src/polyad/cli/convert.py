@@ -46,13 +46,13 @@ def convert(
     check_writable(out)
     read = read_new_corpus(corpus, reading, words, running.jobs, output, plain=True)
     try:
-        files = write_corpus(read.corpus, out, to)  # type: ignore[arg-type]  # checked by write_corpus itself
+        files = write_corpus(read, out, to)  # type: ignore[arg-type]  # checked by write_corpus itself
     except ValueError as error:
         raise error if isinstance(error, _data_errors()) else CallError(str(error)) from error
     if shown.json:
-        output.result({"files": [str(file) for file in files], "corpus": corpus_values(read.corpus)})
+        output.result({"files": [str(file) for file in files], "corpus": corpus_values(read)})
     else:
-        facts = corpus_facts(read.corpus, None)
+        facts = corpus_facts(read)
         output.facts([*facts, ("Written", ", ".join(str(file) for file in files))])
 
 

@@ -15,7 +15,6 @@ from polyad.cli.files import check_writable
 from polyad.cli.fit import fitted, make_model
 from polyad.cli.options import Running, Shown
 from polyad.cli.output import Output
-from polyad.cli.reading import ReadCorpus, default_min_df
 from polyad.cli.summary import corpus_facts, corpus_values, model_topics, percent, rate, size
 from polyad.cli.text import clean, shortened
 
@@ -46,18 +45,16 @@ def demo(
     polyad demo
     polyad demo -k 30 -o demo.polyad
     """
-    from polyad.io import save
-
     output = Output(shown)
     check_writable(out)
     started = time.perf_counter()
     estimator = make_model("lda", topics, "fast", "power", running)
-    documents, corpus, options, reading = _read(output, running)
+    documents, corpus, reading = _read(output, running)
     train, test = _split(corpus)
     if not shown.json:
-        output.facts(corpus_facts(corpus, None))
-    fitting, _ = fitted(estimator, ReadCorpus(train, options, None), output)
-    save(estimator, out, vocabulary=corpus.vocabulary, text_options=options)
+        output.facts(corpus_facts(corpus))
+    fitting, _ = fitted(estimator, train, output)
+    estimator.save(out)
     bits, unigram = bits_of_words(estimator, test, running)
     found = _with_examples(estimator, corpus, documents)
     seconds = {"reading": reading, "splitting": corpus.report.seconds_splitting, "fitting": fitting}
@@ -73,7 +70,7 @@ def demo(
     output.result(values) if shown.json else _show(output, values, out)
 
 
-def _read(output: Output, running: Running) -> tuple[list[Document], Corpus, Any, float]:
+def _read(output: Output, running: Running) -> tuple[list[Document], Corpus, float]:
     from polyad.cli.docstrings import library_docstrings
     from polyad.corpus import TextOptions, count_words
 
@@ -87,8 +84,8 @@ def _read(output: Output, running: Running) -> tuple[list[Document], Corpus, Any
     seconds = time.perf_counter() - started
     if len(documents) < 100:
         raise ValueError(f"only {len(documents)} docstrings were found beside polyad, too few for topics.")
-    options = TextOptions(stop_words="english", min_length=3, min_df=default_min_df(len(documents)))
-    return documents, count_words(documents, options, n_jobs=running.jobs), options, seconds
+    options = TextOptions(stop_words="english", min_length=3, min_df="auto")
+    return documents, count_words(documents, options, n_jobs=running.jobs), seconds
 
 
 def _split(corpus: Corpus) -> tuple[Corpus, Any]:

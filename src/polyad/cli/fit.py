@@ -13,10 +13,11 @@ from polyad.cli.errors import CallError
 from polyad.cli.files import check_writable
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.output import Output
-from polyad.cli.reading import ReadCorpus, read_new_corpus
+from polyad.cli.reading import read_new_corpus
 from polyad.cli.summary import corpus_facts, corpus_values, model_topics, rate, show_topics, size
 
 if TYPE_CHECKING:
+    from polyad.corpus import Corpus
     from polyad.models.topic_model import TopicModel
 
 __all__ = ["fit", "fitted", "make_model", "saved_facts"]
@@ -67,10 +68,10 @@ def fit(
     check_writable(out)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
-        output.facts(corpus_facts(read.corpus, read.language))
+        output.facts(corpus_facts(read))
     seconds, notes = fitted(estimator, read, output)
     if out is not None:
-        _save(estimator, out, read)
+        estimator.save(out)
     found = model_topics(estimator, n_words)
     if shown.json:
         output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
@@ -101,12 +102,12 @@ def make_model(model: str, topics: int, polish: str, method: str, running: Runni
     return made
 
 
-def fitted(estimator: TopicModel, read: ReadCorpus, output: Output) -> tuple[float, list[str]]:
-    """Fit a model to a corpus, show that it runs, tell its warnings, and return the seconds and the warnings."""
+def fitted(estimator: TopicModel, corpus: Corpus, output: Output) -> tuple[float, list[str]]:
+    """Fit a model to a corpus, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, output.progress(f"Learning {estimator.n_components} topics"):
+    with warnings.catch_warnings(record=True) as caught, output.learning(f"Learning {estimator.n_components} topics"):
         warnings.simplefilter("always", UserWarning)
-        estimator.fit(read.corpus)
+        estimator.fit(corpus)
     seconds = time.perf_counter() - started
     notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
     for note in notes:
@@ -121,14 +122,8 @@ def saved_facts(out: str | None) -> list[tuple[str, str]]:
     return [("Model", f"{out} ({size(Path(out).stat().st_size)})")]
 
 
-def _save(estimator: TopicModel, out: str, read: ReadCorpus) -> None:
-    from polyad.io import save
-
-    save(estimator, out, vocabulary=None if read.corpus.numbered else read.corpus.vocabulary, text_options=read.options)
-
-
-def _time_facts(estimator: TopicModel, read: ReadCorpus, seconds: float) -> list[tuple[str, str]]:
-    report, documents = read.corpus.report, len(read.corpus)
+def _time_facts(estimator: TopicModel, corpus: Corpus, seconds: float) -> list[tuple[str, str]]:
+    report, documents = corpus.report, len(corpus)
     diagnostics = estimator.diagnostics_
     facts = [("Reading", rate(report.seconds_reading, documents))]
     if report.seconds_splitting:
@@ -143,15 +138,15 @@ def _time_facts(estimator: TopicModel, read: ReadCorpus, seconds: float) -> list
 
 
 def _values(
-    estimator: TopicModel, read: ReadCorpus, topics: list[dict[str, Any]], seconds: float, out: str | None
+    estimator: TopicModel, corpus: Corpus, topics: list[dict[str, Any]], seconds: float, out: str | None
 ) -> dict[str, Any]:
-    report = read.corpus.report
+    report = corpus.report
     diagnostics = estimator.diagnostics_
     return {
         "model": None if out is None else str(out),
         "class": type(estimator).__name__,
         "n_components": len(topics),
-        "corpus": corpus_values(read.corpus, read.language),
+        "corpus": corpus_values(corpus),
         "too_short_documents": diagnostics.n_too_short,
         "topics": topics,
         "seconds": {

@@ -15,11 +15,12 @@ from polyad.cli.fit import saved_facts
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.output import Output
 from polyad.cli.pairs import Side, SideOutput, Sides, check_lengths, check_pairs, find_sides
-from polyad.cli.reading import ReadCorpus, read_new_corpus
+from polyad.cli.reading import read_new_corpus
 from polyad.cli.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
 
 if TYPE_CHECKING:
-    from polyad.models import DiscreteCCA
+    from polyad.corpus import Corpus
+    from polyad.models import PolylingualLDA
 
 __all__ = ["fit2"]
 
@@ -101,14 +102,13 @@ def fit2(
     check_writable(out)
     found_sides = find_sides(left, right, reading, sides, both=True)
     read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
-    corpora = [side.corpus for side in read]
-    check_lengths(found_sides, *corpora, ignore_ids=sides.ignore_ids)
-    check_pairs(found_sides, *corpora, ignore_ids=sides.ignore_ids)
+    check_lengths(found_sides, *read, ignore_ids=sides.ignore_ids)
+    check_pairs(found_sides, *read, ignore_ids=sides.ignore_ids)
     if not shown.json:
         output.facts(_corpus_facts(found_sides, read, shown))
     seconds, notes = _fitted(estimator, read, output)
     if out is not None:
-        _save(estimator, out, read)
+        estimator.save(out)
     found = paired_topics(estimator, n_words)
     if shown.json:
         output.result({**_values(estimator, found_sides, read, found, seconds, out), "notes": notes})
@@ -118,9 +118,9 @@ def fit2(
     output.facts([*_time_facts(read, seconds), *saved_facts(out)])
 
 
-def _make_model(topics: int, polish: str, private: int, method: str, running: Running) -> DiscreteCCA:
+def _make_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:
     from polyad.decompose.similarity_registry import SIMILARITY_DIAGONALISERS
-    from polyad.models import DiscreteCCA
+    from polyad.models import PolylingualLDA
 
     if method not in SIMILARITY_DIAGONALISERS:
         raise CallError(f"--method is {method!r}; give one of {', '.join(SIMILARITY_DIAGONALISERS)}.")
@@ -128,7 +128,7 @@ def _make_model(topics: int, polish: str, private: int, method: str, running: Ru
         raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
     if private and (polish == "off" or (polish.isdecimal() and int(polish) == 0)):
         raise CallError("--private needs passes of likelihood; leave out --polish, or give fast, full or a number.")
-    return DiscreteCCA(
+    return PolylingualLDA(
         topics,
         polish=int(polish) if polish.isdecimal() else polish,
         n_private=private,
@@ -138,7 +138,7 @@ def _make_model(topics: int, polish: str, private: int, method: str, running: Ru
     )
 
 
-def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> ReadCorpus:
+def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Corpus:
     from polyad.corpus import CorpusError
 
     try:
@@ -149,12 +149,12 @@ def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Read
         raise ValueError(f"{side}: {error}") from error
 
 
-def _fitted(estimator: DiscreteCCA, read: list[ReadCorpus], output: Output) -> tuple[float, list[str]]:
-    """Fit the model, show that it runs, tell its warnings, and return the seconds and the warnings."""
+def _fitted(estimator: PolylingualLDA, read: list[Corpus], output: Output) -> tuple[float, list[str]]:
+    """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, output.progress(f"Learning {estimator.n_components} topics"):
+    with warnings.catch_warnings(record=True) as caught, output.learning(f"Learning {estimator.n_components} topics"):
         warnings.simplefilter("always", UserWarning)
-        estimator.fit(read[0].corpus, read[1].corpus)
+        estimator.fit(read)
     seconds = time.perf_counter() - started
     notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
     for note in notes:
@@ -162,37 +162,25 @@ def _fitted(estimator: DiscreteCCA, read: list[ReadCorpus], output: Output) -> t
     return seconds, notes
 
 
-def _save(estimator: DiscreteCCA, out: str, read: list[ReadCorpus]) -> None:
-    from polyad.io import save
-
-    vocabularies = [None if side.corpus.numbered else side.corpus.vocabulary for side in read]
-    save(
-        estimator,
-        out,
-        vocabulary=(vocabularies[0], vocabularies[1]),
-        text_options=(read[0].options, read[1].options),
-    )
-
-
-def _corpus_facts(sides: list[Side], read: list[ReadCorpus], shown: Shown) -> list[tuple[str, str]]:
+def _corpus_facts(sides: list[Side], read: list[Corpus], shown: Shown) -> list[tuple[str, str]]:
     facts = []
     for side, found in zip(sides, read):
         renamed = SideOutput(shown, side.name).renamed
-        (_, documents), *others = corpus_facts(found.corpus, found.language)
+        (_, documents), *others = corpus_facts(found)
         number, *notes = documents.split(" ", 1)
         facts.append((side.name.capitalize(), " ".join([f"{side}: {number} documents", *notes])))
         facts += [(f"{side.name.capitalize()} {name.lower()}", renamed(text)) for name, text in others]
     return facts
 
 
-def _seconds(read: list[ReadCorpus]) -> tuple[float, float]:
-    reports = [side.corpus.report for side in read]
+def _seconds(read: list[Corpus]) -> tuple[float, float]:
+    reports = [corpus.report for corpus in read]
     return sum(report.seconds_reading for report in reports), sum(report.seconds_splitting for report in reports)
 
 
-def _time_facts(read: list[ReadCorpus], seconds: float) -> list[tuple[str, str]]:
+def _time_facts(read: list[Corpus], seconds: float) -> list[tuple[str, str]]:
     reading, splitting = _seconds(read)
-    pairs = len(read[0].corpus)
+    pairs = len(read[0])
     facts = [("Reading", rate(reading, 2 * pairs))]
     if splitting:
         facts.append(("Splitting", rate(splitting, 2 * pairs)))
@@ -200,9 +188,9 @@ def _time_facts(read: list[ReadCorpus], seconds: float) -> list[tuple[str, str]]
 
 
 def _values(
-    estimator: DiscreteCCA,
+    estimator: PolylingualLDA,
     sides: list[Side],
-    read: list[ReadCorpus],
+    read: list[Corpus],
     topics: list[dict[str, Any]],
     seconds: float,
     out: str | None,
@@ -212,8 +200,8 @@ def _values(
         "model": out,
         "class": type(estimator).__name__,
         "n_components": len(topics),
-        "pairs": len(read[0].corpus),
-        **{side.name: corpus_values(found.corpus, found.language) for side, found in zip(sides, read)},
+        "pairs": len(read[0]),
+        **{side.name: corpus_values(found) for side, found in zip(sides, read)},
         "topics": topics,
         "seconds": {
             "reading": reading,

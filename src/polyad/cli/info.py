@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.output import Output
-from polyad.cli.summary import size
+from polyad.cli.summary import is_paired, model_sides, size
 
 if TYPE_CHECKING:
     from polyad.corpus import TextOptions
@@ -52,6 +52,9 @@ def _rows(path: str, file: ModelFile) -> list[tuple[str, str]]:
 def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
     """Return the number of components, and those of the words (or channels) of each view."""
     model = file.model
+    if is_paired(model):
+        sides = model_sides(model)
+        return len(sides[0].topics), {side.name: side.topics.shape[1] for side in sides}
     if hasattr(model, "components_"):
         K, M = model.components_.shape
         return K, {"": M}
@@ -64,7 +67,7 @@ def _sizes(file: ModelFile) -> str:
     if file.header["class"] in ("ICA", "NonGaussianCCA", "MixedCCA"):
         return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
     counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
-    known = getattr(file.model, "vocabulary_", None) or getattr(file.model, "x_vocabulary_", None)
+    known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
     return f"{K} topics over {counts} {'their numbers' if known is None else 'words'}"
 
 
@@ -77,11 +80,9 @@ def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:
 
 def _texts(file: ModelFile) -> list[tuple[str, str]]:
     model = file.model
-    if hasattr(model, "text_options_"):
-        return [("text", _text(model.text_options_))]
-    if file.header["class"] != "DiscreteCCA":
-        return []
-    return [("left text", _text(model.x_text_options_)), ("right text", _text(model.y_text_options_))]
+    if is_paired(model):
+        return [(f"{side.name} text", _text(side.text_options)) for side in model_sides(model)]
+    return [("text", _text(model.text_options_))] if hasattr(model, "text_options_") else []
 
 
 def _text(options: TextOptions | None) -> str:
@@ -98,8 +99,8 @@ def _values(path: str, file: ModelFile) -> dict[str, Any]:
     K, columns = _shape(file)
     options = file.header["text_options"]
     if len(columns) > 1:
-        by_view = options or {"x": None, "y": None}
-        options = {"left": _shortened(by_view["x"]), "right": _shortened(by_view["y"])}
+        by_view = list(options.values()) if options else [None] * len(columns)
+        options = {name: _shortened(of_view) for name, of_view in zip(columns, by_view)}
     else:
         options = _shortened(options)
     kept = ("version", "class", "parameters", "diagnostics", "provenance", "fingerprint")

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol
 
 from polyad.cli.options import Shown
 from polyad.cli.text import clean, one_line
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from polyad.terminal import bar, can_draw, console, follow_by_bar
 
 __all__ = ["Output", "Steps", "plain"]
 
@@ -47,18 +46,18 @@ class Output:
     def note(self, message: str) -> None:
         """Print a message on standard error."""
         if not self.quiet:
-            console = _console(stderr=True)
-            console.print(one_line(message), soft_wrap=not console.is_terminal)
+            screen = console(stderr=True)
+            screen.print(one_line(message), soft_wrap=not screen.is_terminal)
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> None:
         """Print names and what is to be said about them on standard error, in two columns."""
         if self.quiet or not rows:
             return
-        console = _console(stderr=True)
-        if not console.is_terminal:
+        screen = console(stderr=True)
+        if not screen.is_terminal:
             sys.stderr.write("".join(f"{name}: {one_line(text)}\n" for name, text in rows))
             return
-        console.print(_grid(rows))
+        screen.print(_grid(rows))
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: str | None = None) -> None:
         """Print a table on standard output: drawn on a terminal, tab-separated into a pipe.
@@ -76,7 +75,7 @@ class Output:
             lines = ["\t".join(map(clean, row)) for row in (columns, *rows)]
             sys.stdout.write("".join(f"{line}\n" for line in lines))
             return
-        _console().print(_drawn(columns, rows, wide))
+        console().print(_drawn(columns, rows, wide))
 
     def result(self, values: Mapping[str, Any]) -> None:
         """Print the one JSON object."""
@@ -85,19 +84,27 @@ class Output:
     @contextmanager
     def progress(self, description: str, unit: str = "documents") -> Iterator[Steps]:
         """Show a bar with the rate and the time left while the body runs, on a terminal only."""
-        if self.quiet or not sys.stderr.isatty():
+        if not self.draws:
             yield lambda documents, fraction=None: None
             return
-        with _bar(unit) as bar:
-            task = bar.add_task(description, total=None, done="", rate="")
+        started = time.perf_counter()
+        with bar(description) as moved:
 
-            def moved(documents: int, fraction: float | None = None) -> None:
-                elapsed = bar.tasks[0].elapsed or 0.0
-                rate = f"{documents / elapsed:,.0f}/s" if elapsed > 0.5 and documents else ""
-                known = {} if fraction is None else {"total": 1.0, "completed": fraction}
-                bar.update(task, done=f"{documents:,} {unit}" if documents else "", rate=rate, **known)
+            def told(documents: int, fraction: float | None = None) -> None:
+                elapsed = time.perf_counter() - started
+                rate = f", {documents / elapsed:,.0f}/s" if elapsed > 0.5 else ""
+                moved(fraction, f"{documents:,} {unit}{rate}" if documents else "")
 
-            yield moved
+            yield told
+
+    def learning(self, description: str) -> AbstractContextManager[None]:
+        """Show a bar with the passes and the time left of the fits in the body, on a terminal only."""
+        return follow_by_bar(description) if self.draws else nullcontext()
+
+    @property
+    def draws(self) -> bool:
+        """Whether there is a person on a terminal who wants to see a bar."""
+        return not self.quiet and not self.json and can_draw()
 
 
 def plain(value: Any) -> Any:
@@ -117,13 +124,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _console(stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    # Markup and emoji codes in words of a corpus are words; numbers need no colours.
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
 
 
 def _grid(rows: Sequence[tuple[str, str]]) -> Any:
@@ -152,15 +152,3 @@ def _drawn(columns: Sequence[str], rows: Sequence[Sequence[str]], wide: str | No
     for row in rows:
         table.add_row(*(Text(one_line(cell)) for cell in row))
     return table
-
-
-def _bar(unit: str) -> Any:
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    console = _console(stderr=True)
-    narrow = console.width < 90
-    columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}", markup=False)]
-    columns += [BarColumn(bar_width=8 if narrow else 30)]
-    columns += [] if narrow else [TextColumn("{task.fields[done]}", markup=False)]
-    columns += [TextColumn("{task.fields[rate]}", markup=False), TimeElapsedColumn(), TimeRemainingColumn(compact=True)]
-    return Progress(*columns, console=console, transient=True)

@@ -41,22 +41,21 @@ def select(
     output = Output(shown)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
-        output.facts(corpus_facts(read.corpus, read.language))
-    with output.progress("Judging", "fits") as moved:
+        output.facts(corpus_facts(read))
+    with output.learning("Judging"):
         selection = select_n_components(
-            read.corpus,
+            read,
             n_min=least,
             n_max=most,
             random_state=running.seed,
             n_jobs=running.jobs,
-            progress=lambda done, total: moved(done, done / total),
         )
     values = {
         "recommended": selection.recommended,
         "reason": selection.reason,
         "table": selection.table,
         "spectrum": selection.spectrum,
-        "corpus": corpus_values(read.corpus, read.language),
+        "corpus": corpus_values(read),
     }
     output.result(values) if shown.json else _show(output, values)
 

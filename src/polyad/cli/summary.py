@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polyad.cli.output import Output, _console
-from polyad.cli.reading import words_of
+from polyad.cli.output import Output
 from polyad.cli.text import clean, one_line
+from polyad.terminal import console
 
 if TYPE_CHECKING:
-    from polyad.corpus import Corpus, CorpusReport
+    from polyad.corpus import Corpus, CorpusReport, TextOptions
 
 __all__ = [
+    "SideModel",
     "corpus_facts",
     "corpus_values",
     "is_paired",
+    "model_sides",
     "model_topics",
     "paired_topics",
     "rate",
@@ -29,6 +32,8 @@ __all__ = [
 def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
     """Return number, share and words of every topic, and the probabilities of these words."""
     import numpy as np
+
+    from polyad.models.sources import words_of
 
     words = np.array(words_of(model), dtype=object)
     place = {word: at for at, word in enumerate(words)}
@@ -51,8 +56,47 @@ def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
 
 
 def is_paired(model: Any) -> bool:
-    """Tell whether a model is of two views of counts."""
-    return type(model).__name__ == "DiscreteCCA"
+    """Tell whether a model is of two or more aligned corpora."""
+    return type(model).__name__ in ("PolylingualLDA", "DiscreteCCA")
+
+
+@dataclass(frozen=True)
+class SideModel:
+    """What a model of aligned corpora knows of one of them.
+
+    Parameters
+    ----------
+    name : str
+        "left" and "right" of two corpora; of more, "view 0", "view 1" and so on.
+    topics : array
+        K x M, the topics.
+    vocabulary : tuple of str or None
+        The words.
+    text_options : TextOptions or None
+        How text was split.
+    """
+
+    name: str
+    topics: Any
+    vocabulary: tuple[str, ...] | None
+    text_options: TextOptions | None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words, or their numbers where they are not known."""
+        return tuple(map(str, range(self.topics.shape[1]))) if self.vocabulary is None else self.vocabulary
+
+
+def model_sides(model: Any) -> list[SideModel]:
+    """Return what a model of aligned corpora knows of each of them."""
+    if type(model).__name__ == "DiscreteCCA":
+        return [
+            SideModel("left", model.x_loadings_.T, model.x_vocabulary_, model.x_text_options_),
+            SideModel("right", model.y_loadings_.T, model.y_vocabulary_, model.y_text_options_),
+        ]
+    n_views = len(model.components_)
+    names = ["left", "right"] if n_views == 2 else [f"view {number}" for number in range(n_views)]
+    return list(map(SideModel, names, model.components_, model.vocabularies_, model.text_options_))
 
 
 def refuse_signals(path: str, model: Any) -> None:
@@ -66,53 +110,44 @@ def refuse_pairs(path: str, model: Any) -> None:
     """Refuse a model that is not of one corpus."""
     refuse_signals(path, model)
     if is_paired(model):
-        raise ValueError(f"{path} is a model of two corpora; this command takes a model of one (see polyad fit).")
+        raise ValueError(f"{path} is a model of aligned corpora; this command takes a model of one (see polyad fit).")
 
 
 def paired_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
-    """Return number, share (or correlation) and the words on both sides of every topic, with their probabilities."""
+    """Return number, share (or correlation) and the words on all sides of every topic, with their probabilities."""
     import numpy as np
 
-    K = model.x_loadings_.shape[1]
-    by_share = hasattr(model, "shares_")
-    name, values = ("share", model.shares_) if by_share else ("correlation", model.correlations_)
-    weights = values if by_share else np.full(K, 1 / K)
-    topics: list[dict[str, Any]] = [{"topic": number, name: float(values[number])} for number in range(K)]
-    for side, loadings, words in (
-        ("left", model.x_loadings_, model.x_vocabulary_),
-        ("right", model.y_loadings_, model.y_vocabulary_),
-    ):
-        for topic, row in zip(topics, _ranked_words(loadings, weights, n_words, by)):
-            topic[side] = {
-                "words": [str(at) if words is None else words[at] for at in row],
-                "probabilities": [float(loadings[at, topic["topic"]]) for at in row],
+    from polyad.metrics.words import top_words, word_scores
+
+    by_share = hasattr(model, "topic_shares_")
+    name, values = ("share", model.topic_shares_) if by_share else ("correlation", model.correlations_)
+    weights = values if by_share else np.full(len(values), 1 / len(values))
+    topics: list[dict[str, Any]] = [{"topic": number, name: float(value)} for number, value in enumerate(values)]
+    for side in model_sides(model):
+        scores = word_scores(side.topics, weights @ side.topics, by)
+        for topic, row in zip(topics, top_words(scores, n_words).tolist()):
+            topic[side.name] = {
+                "words": [side.words[at] for at in row],
+                "probabilities": [float(side.topics[topic["topic"], at]) for at in row],
             }
     return topics
 
 
-def _ranked_words(loadings: Any, weights: Any, n_words: int, by: str) -> list[list[int]]:
-    from polyad.metrics.words import lift, relevance, top_words
-
-    topics, totals = loadings.T, loadings @ weights
-    scores = topics if by == "probability" else (relevance if by == "relevance" else lift)(topics, totals)
-    ranked: list[list[int]] = top_words(scores, min(n_words, len(totals))).tolist()
-    return ranked
-
-
 def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
-    """Print topics as a table with the words of the two sides beside each other."""
+    """Print topics as a table with the words of the sides beside each other."""
     measure = "share" if "share" in topics[0] else "correlation"
-    columns = ("topic", measure, "left", "right")
+    sides = [key for key in topics[0] if key not in ("topic", measure)]
+    columns = ("topic", measure, *sides)
     rows = [
         (
             str(topic["topic"]),
             percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}",
-            *(", ".join(map(clean, topic[side]["words"])) for side in ("left", "right")),
+            *(", ".join(map(clean, topic[side]["words"])) for side in sides),
         )
         for topic in topics
     ]
     if output.for_people:
-        _console().print(_side_by_side(columns, rows))
+        console().print(_side_by_side(columns, rows))
     else:
         output.table(columns, rows)
 
@@ -132,22 +167,24 @@ def _side_by_side(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     return table
 
 
-def corpus_facts(corpus: Corpus, language: str | None) -> list[tuple[str, str]]:
+def corpus_facts(corpus: Corpus) -> list[tuple[str, str]]:
     """Say what a corpus is, and what was dropped on the way to it."""
     report = corpus.report
     facts = [
         ("Documents", f"{len(corpus):,}{_bracketed(_document_notes(report))}"),
         ("Words", f"{len(corpus.vocabulary):,} different ones, {report.tokens:,} in all"),
     ]
-    if language is not None:
-        facts.append(("Language", f"{language}, found in the text; --stop-words names another"))
+    if report.language is not None:
+        facts.append(("Language", f"{report.language}, found in the text; --stop-words names another"))
     for reason, drop in report.dropped.items():
         examples = ", ".join(clean(word) for word in drop.examples[:4])
-        facts.append(("Dropped", f"{drop.words:,} {reason}, {drop.tokens:,} in all ({examples})"))
+        chosen = reason == "rare words" and report.min_df is not None
+        bound = f" in fewer than {report.min_df} documents (--min-df)" if chosen else ""
+        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples})"))
     return facts
 
 
-def corpus_values(corpus: Corpus, language: str | None = None) -> dict[str, Any]:
+def corpus_values(corpus: Corpus) -> dict[str, Any]:
     """Return the same as `corpus_facts` for machines."""
     report = corpus.report
     reading = report.reading
@@ -155,7 +192,8 @@ def corpus_values(corpus: Corpus, language: str | None = None) -> dict[str, Any]
         "documents": len(corpus),
         "words": len(corpus.vocabulary),
         "tokens": report.tokens,
-        "language": language,
+        "language": report.language,
+        "min_df": None if report.options is None else report.options.min_df,
         "empty_documents": report.empty_documents,
         "duplicate_ids": report.duplicate_ids,
         "bad_records": 0 if reading is None else reading.bad,

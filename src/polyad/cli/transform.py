@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,9 +17,7 @@ from polyad.cli.files import check_writable
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.output import Output, Steps
 from polyad.cli.pairs import Side, Sides, aligned_blocks, find_sides
-from polyad.cli.reading import words_of
-from polyad.cli.source import look_into
-from polyad.cli.summary import is_paired, percent, rate, refuse_signals
+from polyad.cli.summary import is_paired, model_sides, percent, rate, refuse_signals
 from polyad.cli.tables import WriteRows, open_table, table_format
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["transform"]
 
 BLOCK_DOCUMENTS = 4096
-BLOCK_CHARACTERS = 1 << 26
 
 
 def transform(
@@ -77,8 +74,7 @@ def transform(
     with table as write, output.progress("Finding topics") as moved:
         for blocks in _aligned(views, sides, running.jobs, tally, moved):
             tally.rows(blocks)
-            counts = {view.argument: block.counts for view, block in zip(views, blocks)}
-            write(blocks[0].ids, loaded.transform(**counts))
+            write(blocks[0].ids, _shares(loaded, {view.side.name: block for view, block in zip(views, blocks)}))
     tally.seconds = time.perf_counter() - started
     if as_object:
         return
@@ -98,27 +94,36 @@ class _View:
     """A corpus to transform, and what the model knows of its side."""
 
     side: Side
-    argument: str  # of the model's transform
     words: tuple[str, ...]
     options: TextOptions | None
 
 
 def _views(path: str, model: Any, corpus: str, right: str | None, reading: Reading, sides: Sides) -> list[_View]:
     """Return the corpora of a call, in the order that the model has its views."""
+    from polyad.models.sources import words_of
+
     refuse_signals(path, model)
     if not is_paired(model):
         if right is not None or sides != Sides():
             raise CallError(f"{path} is a model of one corpus; RIGHT and the options of two sides are not for it.")
-        return [_View(Side("", corpus, reading), "X", words_of(model), model.text_options_)]
-    known = {
-        "left": ("X", _words(model.x_vocabulary_, model.x_loadings_), model.x_text_options_),
-        "right": ("Y", _words(model.y_vocabulary_, model.y_loadings_), model.y_text_options_),
-    }
-    return [_View(side, *known[side.name]) for side in find_sides(corpus, right, reading, sides, both=False)]
+        return [_View(Side("", corpus, reading), words_of(model), model.text_options_)]
+    known = {side.name: side for side in model_sides(model)}
+    if len(known) > 2:
+        raise ValueError(
+            f"{path} is a model of {len(known)} corpora; this command takes one or two: use it from Python."
+        )
+    return [
+        _View(side, known[side.name].words, known[side.name].text_options)
+        for side in find_sides(corpus, right, reading, sides, both=False)
+    ]
 
 
-def _words(vocabulary: tuple[str, ...] | None, loadings: Any) -> tuple[str, ...]:
-    return tuple(map(str, range(len(loadings)))) if vocabulary is None else vocabulary
+def _shares(model: Any, blocks: Mapping[str, Corpus]) -> Any:
+    """Return the topics of documents from the sides that are given."""
+    if not is_paired(model):
+        return model.transform(blocks[""].counts)
+    left, right = (blocks[name].counts if name in blocks else None for name in ("left", "right"))
+    return model.transform([left, right]) if hasattr(model, "components_") else model.transform(left, right)
 
 
 class _Tally:
@@ -136,7 +141,7 @@ class _Tally:
         unknown = report.dropped.get("unknown words")
         self.tokens += report.tokens
         self.unknown += 0 if unknown is None else unknown.tokens
-        self._bad[view.argument] = 0 if report.reading is None else report.reading.bad
+        self._bad[view.side.name] = 0 if report.reading is None else report.reading.bad
 
     def rows(self, blocks: Sequence[Corpus]) -> None:
         """Count documents, and those that have no word in any view."""
@@ -177,28 +182,12 @@ def _aligned(
 
 def _blocks(view: _View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
     """Read block after block over the words of the model."""
-    from polyad.corpus import DocumentReader, count_words, read_blocks
+    from polyad.corpus import CorpusSource
 
-    path, reading = view.side.path, view.side.reading.options()
-    documents = 0
-    with look_into(path, reading) as look:
-        if look.counts:
-            for block in read_blocks(path, view.options, vocabulary=view.words, reading=reading):
-                documents += len(block)
-                tally.add(view, block)
-                if moved is not None:
-                    moved(documents)
-                yield block
-            return
-        reader = DocumentReader(path, reading)
-        for batch in reader.batches(BLOCK_DOCUMENTS, BLOCK_CHARACTERS):
-            counted = count_words(batch, view.options, vocabulary=view.words, n_jobs=jobs)
-            counted = replace(counted, report=replace(counted.report, reading=reader.report))
-            documents += len(counted)
-            tally.add(view, counted)
-            if moved is not None:
-                moved(documents, reader.fraction)
-            yield counted
+    source = CorpusSource(view.side.path, reading=view.side.reading.options(), n_jobs=jobs)
+    for block in source.over(view.words, view.options).blocks(BLOCK_DOCUMENTS, moved):
+        tally.add(view, block)
+        yield block
 
 
 @contextmanager

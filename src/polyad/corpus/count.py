@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import joblib  # type: ignore[import-untyped]
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.corpus.choices import Beginning, default_min_df, look_at_beginning
 from polyad.corpus.corpus import Corpus, complete_report
 from polyad.corpus.counting import ChunkCounts, Numbering, count_chunk
 from polyad.corpus.documents import Document
@@ -47,7 +48,8 @@ def count_words(
         The documents; texts alone are called by their number. They are taken as they are needed, and only a
         few megabytes of text are in memory at a time.
     options : TextOptions, optional
-        How to split and what to keep.
+        How to split and what to keep. The first documents settle what is left to the language, all documents what
+        is left to their number; the report says what was chosen.
     vocabulary : sequence of str, optional
         Count these words only (new text for a model); the bounds on document frequency then do not apply,
         and unknown words are reported.
@@ -69,16 +71,21 @@ def count_words(
     (('be', 'not', 'or', 'to'), [[2, 1, 1, 2], [0, 0, 0, 0]])
     >>> count_words(["to see"], vocabulary=corpus.vocabulary).report.dropped["unknown words"].examples
     ('see',)
+    >>> corpus = count_words(["the rain and the wind of the sea"], TextOptions(stop_words="auto"))
+    >>> corpus.vocabulary, corpus.report.language
+    (('rain', 'sea', 'wind'), 'english')
     """
     if isinstance(documents, str | Document):
         raise TypeError("documents must be a list of texts, not one text; put it in a list.")
-    options = options or TextOptions()
     merged = _Merged()
-    for chunk in _count_chunks(_chunks(documents, merged), options, n_jobs, merged):
+    started = time.perf_counter()
+    beginning, documents = look_at_beginning(documents, options or TextOptions())
+    merged.seconds_reading += time.perf_counter() - started
+    for chunk in _count_chunks(_chunks(documents, merged), beginning.options, n_jobs, merged):
         merged.add(chunk)
         if progress is not None:
             progress(len(merged.lengths))
-    return _finish(merged, options, vocabulary)
+    return _finish(merged, beginning, vocabulary)
 
 
 @dataclass
@@ -184,8 +191,13 @@ def _count_in_processes(
         yield from results
 
 
-def _finish(merged: _Merged, options: TextOptions, vocabulary: Sequence[str] | None) -> Corpus:
+def _finish(merged: _Merged, beginning: Beginning, vocabulary: Sequence[str] | None) -> Corpus:
     started = time.perf_counter()
+    min_df = None
+    options = beginning.options
+    if options.min_df == "auto":
+        min_df = default_min_df(len(merged.lengths)) if vocabulary is None else None
+        options = replace(options, min_df=min_df or 1)
     terms, counts = list(merged.terms), merged.counts()
     dropped = {reason: Dropped.from_totals(merged.dropped[reason]) for reason in sorted(merged.dropped)}
     if vocabulary is None:
@@ -202,5 +214,9 @@ def _finish(merged: _Merged, options: TextOptions, vocabulary: Sequence[str] | N
         dropped=dropped,
         seconds_reading=merged.seconds_reading,
         seconds_splitting=merged.seconds_splitting + time.perf_counter() - started,
+        options=options,
+        language=beginning.language,
+        sampled=beginning.sampled,
+        min_df=min_df,
     )
     return Corpus(counts, tuple(words), ids, complete_report(report, counts, ids))

@@ -7,7 +7,7 @@ With the texts as rows of piece counts and the pieces as rows of word counts, th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -84,6 +84,7 @@ def count_chunk(texts: Sequence[str], options: TextOptions) -> ChunkCounts:
         counts = csr_array(occurrences @ spelling)
     else:
         words, counts = _count_ngrams(words, spelling, sequence, ends, options.ngrams)
+        words, counts = _drop_stop_ngrams(words, counts, reason_of, dropped)
     return ChunkCounts(words, counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data, dropped)
 
 
@@ -153,6 +154,20 @@ def _count_ngrams(
     row, column = np.divmod(keys, shape[1])
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=shape[0]))])
     return terms, csr_array((counts.astype(np.int32), column, indptr), shape=shape)
+
+
+def _drop_stop_ngrams(
+    terms: list[str], counts: csr_array, reason_of: Callable[[str], str | None], dropped: dict[str, dict[str, int]]
+) -> tuple[list[str], csr_array]:
+    """Drop n-grams that are stop words themselves, as a language has them that writes its syllables apart."""
+    stopped = [at for at, term in enumerate(terms) if " " in term and reason_of(term) == "stop words"]
+    if not stopped:
+        return terms, counts
+    totals = np.asarray(counts.sum(axis=0, dtype=np.int64)).ravel()
+    known = dropped.setdefault("stop words", {})
+    known.update((terms[at], int(totals[at])) for at in stopped)
+    kept = np.setdiff1d(np.arange(len(terms)), stopped)
+    return [terms[at] for at in kept], csr_array(counts[:, kept])
 
 
 def _token_sequence(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from polyad.corpus.choices import of_counts
 from polyad.corpus.corpus import Corpus, complete_report, map_columns
 from polyad.corpus.report import Dropped
 from polyad.corpus.vocabulary import choose_words
@@ -18,7 +19,8 @@ def filter_words(corpus: Corpus, options: TextOptions) -> Corpus:
     """Drop the words of a corpus that the options drop: stop words, and by document frequency and number.
 
     The words themselves are not changed: case, numbers, length, stems and n-grams belong to the splitting of
-    text. Columns keep their order. Documents stay, also those left without words.
+    text. Columns keep their order. Documents stay, also those left without words. What the options leave to "auto"
+    drops nothing: the words were chosen by whoever made the counts.
 
     Examples
     --------
@@ -27,6 +29,11 @@ def filter_words(corpus: Corpus, options: TextOptions) -> Corpus:
     >>> filter_words(corpus, TextOptions(stop_words=["the"])).vocabulary
     ('cat', 'hat')
     """
+    if not options.is_settled:
+        asked = of_counts(options)
+        if asked is None:
+            return corpus
+        options = asked
     stop_only = TextOptions(lowercase=options.lowercase, stop_words=options.stop_words, numbers="keep", min_length=1)
     reason = drop_reason(stop_only)
     stopped = np.array([reason(_cased(word, options)) is not None for word in corpus.vocabulary], dtype=bool)
@@ -44,7 +51,10 @@ def filter_words(corpus: Corpus, options: TextOptions) -> Corpus:
     order = np.cumsum([word in kept for word in words]) - 1
     columns = np.array([order[at] if word in kept else -1 for at, word in enumerate(words)], dtype=np.int64)
     counts = map_columns(counts, columns, len(kept))
-    report = complete_report(replace(corpus.report, dropped={**dropped, **by_frequency}), counts, corpus.ids)
+    # New text is split as that of the corpus was; only of counts these options are all that is known.
+    split = corpus.report.options or options
+    report = replace(corpus.report, dropped={**dropped, **by_frequency}, options=split)
+    report = complete_report(report, counts, corpus.ids)
     return Corpus(counts, tuple(word for word in words if word in kept), corpus.ids, report)
 
 

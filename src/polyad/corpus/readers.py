@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TypeVar
 
 from polyad.corpus.documents import CorpusError, Document, ReadReport, Tally
 from polyad.corpus.formats import COUNT_FORMATS, Format, recognise_bytes
@@ -19,6 +20,8 @@ from polyad.corpus.tables import read_delimited
 __all__ = ["BATCH_CHARACTERS", "DocumentReader", "batched", "read_stream"]
 
 BATCH_CHARACTERS = 1 << 21
+
+Text = TypeVar("Text", Document, Document | str)
 
 
 class DocumentReader:
@@ -122,13 +125,13 @@ def read_stream(
     return read_delimited(stream, tally, reading, "\t" if chosen == "tsv" else None)
 
 
-def batched(documents: Iterable[Document], count: int, characters: int) -> Iterator[list[Document]]:
+def batched(documents: Iterable[Text], count: int, characters: int) -> Iterator[list[Text]]:
     """Group documents into lists bounded in number and in characters."""
-    batch: list[Document] = []
+    batch: list[Text] = []
     size = 0
     for document in documents:
         batch.append(document)
-        size += len(document.text)
+        size += len(document if isinstance(document, str) else document.text)
         if len(batch) >= count or size >= characters:
             yield batch
             batch, size = [], 0

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polyad.corpus.corpus import Corpus, align_vocabulary, make_corpus
+from polyad.corpus.choices import look_at_beginning, of_counts
+from polyad.corpus.corpus import Corpus, align_vocabulary, complete_report, make_corpus
 from polyad.corpus.count import count_words
 from polyad.corpus.documents import CorpusError, Document, Tally
 from polyad.corpus.entries import Entries, blocks_in_order, blocks_of_batches, to_matrix
@@ -31,6 +32,8 @@ __all__ = ["ReadProgress", "read_blocks", "read_corpus"]
 
 ReadProgress = Callable[[int, float | None], None]
 
+BLOCK_CHARACTERS = 1 << 26
+
 
 def read_corpus(
     path: str | os.PathLike[str],
@@ -48,8 +51,9 @@ def read_corpus(
     path : str or path
         What to read; the format is recognised.
     options : TextOptions, optional
-        How to split text. Of counts, which are split already, they choose words: stop words, document
-        frequency and the number of words apply; without options counts are taken as they are.
+        How to split text, and which words to keep. Text is read once: what is left to "auto" is settled on the way.
+        Of counts, which are split already, the options choose words: stop words, document frequency and the number of
+        words apply, but nothing is left to "auto"; without options counts are taken as they are.
     reading : ReadOptions, optional
         How to read the file: format, columns, encoding, bad lines.
     vocabulary : sequence of str, optional
@@ -89,7 +93,8 @@ def read_corpus(
         progress(len(corpus), 1.0)
     if vocabulary is not None:
         return align_vocabulary(corpus, vocabulary)
-    return corpus if options is None else filter_words(corpus, options)
+    asked = None if options is None else of_counts(options)
+    return corpus if asked is None else filter_words(corpus, asked)
 
 
 def read_blocks(
@@ -100,11 +105,13 @@ def read_blocks(
     reading: ReadOptions | None = None,
     documents: int = 4096,
     n_jobs: int | None = 1,
+    progress: ReadProgress | None = None,
 ) -> Iterator[Corpus]:
     r"""Read a corpus in blocks over a known vocabulary, only one block of text in memory at a time.
 
     The blocks, stacked, are what `read_corpus` gives with the same vocabulary. Matrix Market and npz files are
-    read whole before the first block; UCI files must have their documents in order.
+    read whole before the first block; UCI files must have their documents in order. A list of the blocks is data for
+    any model; `CorpusSource` can be read again and again.
 
     Examples
     --------
@@ -116,13 +123,29 @@ def read_blocks(
     """
     reading = reading or ReadOptions()
     with _opened(path, reading) as source:
+        blocks: Iterator[Corpus]
         if isinstance(source, DocumentReader):
-            for batch in batched(iter(source), documents, 1 << 26):
-                block = count_words(batch, options, vocabulary=vocabulary, n_jobs=n_jobs)
-                yield replace(block, report=replace(block.report, reading=source.report))
-            return
-        for corpus in _count_blocks(*source, path, reading, documents):
-            yield align_vocabulary(corpus, vocabulary)
+            blocks = _text_blocks(source, options or TextOptions(), vocabulary, documents, n_jobs)
+        else:
+            counts = _count_blocks(*source, path, reading, documents)
+            blocks = (align_vocabulary(corpus, vocabulary) for corpus in counts)
+        done = 0
+        for block in blocks:
+            done += len(block)
+            if progress is not None:
+                progress(done, source.fraction if isinstance(source, DocumentReader) else source[1].fraction())
+            yield block
+
+
+def _text_blocks(
+    reader: DocumentReader, options: TextOptions, vocabulary: Sequence[str], documents: int, n_jobs: int | None
+) -> Iterator[Corpus]:
+    # The language is that of the text, and not of each block for itself.
+    beginning, texts = look_at_beginning(reader, options)
+    for batch in batched(texts, documents, BLOCK_CHARACTERS):
+        block = count_words(batch, beginning.options, vocabulary=vocabulary, n_jobs=n_jobs)
+        report = replace(block.report, reading=reader.report, language=beginning.language, sampled=beginning.sampled)
+        yield replace(block, report=report)
 
 
 @contextmanager
@@ -182,7 +205,9 @@ def _count_blocks(
     tally = Tally(reading.skip_bad)
     if chosen not in ("uci", "ldac"):
         whole = _read_counts(chosen, stream, path, tally, reading)
-        yield from (whole[start : start + documents] for start in range(0, len(whole), documents))
+        for start in range(0, len(whole), documents):
+            block = whole[start : start + documents]
+            yield replace(block, report=complete_report(block.report, block.counts, block.ids))
         return
     words, ids = _sidecars(path, reading)
     if chosen == "uci":

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from polyad.corpus.documents import EXAMPLES, ReadReport
+from polyad.corpus.words import TextOptions
 
 __all__ = ["CorpusReport", "Dropped"]
 
@@ -63,6 +64,15 @@ class CorpusReport:
         What the reader met, where there was a file.
     seconds_reading, seconds_splitting : float
         Time spent on waiting for documents, and on splitting and counting.
+    options : TextOptions or None
+        How text was split and words were chosen, with everything settled that was left to "auto"; None of counts that
+        were taken as they are.
+    language : str or None
+        The language that was found in the text; None where it was not looked for, or none was found.
+    sampled : int
+        The number of documents in which a language was looked for.
+    min_df : int or None
+        The bound on document frequency that was chosen by the number of documents; None where it was given.
 
     Examples
     --------
@@ -80,6 +90,10 @@ class CorpusReport:
     reading: ReadReport | None = None
     seconds_reading: float = 0.0
     seconds_splitting: float = 0.0
+    options: TextOptions | None = None
+    language: str | None = None
+    sampled: int = 0
+    min_df: int | None = None
 
     @property
     def tokens_found(self) -> int:
@@ -88,6 +102,10 @@ class CorpusReport:
 
     def __str__(self) -> str:
         lines = [f"{self.documents} documents, {self.tokens} words kept"]
+        if self.sampled:
+            lines.append(f"language: {self.language or 'none'} found in the first {self.sampled} documents")
+        if self.min_df is not None:
+            lines.append(f"words kept are in at least {self.min_df} documents, which their number decides")
         lines += [
             f"{reason} dropped: {drop.words} words, {drop.tokens} occurrences ({', '.join(drop.examples)})"
             for reason, drop in self.dropped.items()

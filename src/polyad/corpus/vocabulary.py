@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.corpus.choices import default_min_df
 from polyad.corpus.corpus import map_columns
 from polyad.corpus.languages import stem_words
 from polyad.corpus.report import Dropped
@@ -106,5 +108,7 @@ def _totals(counts: csr_array) -> NDArray[np.int64]:
     return totals.astype(np.int64)
 
 
-def _documents(bound: int | float, n_documents: int) -> float:
+def _documents(bound: int | float | Literal["auto"], n_documents: int) -> float:
+    if bound == "auto":
+        return default_min_df(n_documents)
     return bound * n_documents if isinstance(bound, float) else bound

@@ -36,6 +36,9 @@ class TextOptions:
     and the Catalan middle dot join when they stand inside a word (``don't``, ``n_components``); everything
     else separates, hyphens too. Words are normalised (Unicode NFKC: accents composed, ligatures undone).
 
+    What is left to "auto" is settled while text is read; ``report.options`` of the corpus are the same options with
+    everything settled, and a model keeps those.
+
     Parameters
     ----------
     lowercase : bool
@@ -48,13 +51,16 @@ class TextOptions:
     min_length : int
         Shorter words, in characters, are dropped.
     stop_words : str, path, iterable of str or None
-        A language (``"english"``, ``"en"``), a file with one word a line, the words, or None.
+        A language (``"english"``, ``"en"``), a file with one word a line, the words, or None. "auto" is the language
+        that is found in the text when it is read.
     stemming : str or None
-        A language: words with one snowball stem are counted together, under their most frequent form.
+        A language: words with one snowball stem are counted together, under their most frequent form. "auto" is the
+        language of the stop words.
     ngrams : tuple of int
         The shortest and longest sequence of kept words that is counted; (1, 2) is words and pairs.
     min_df, max_df : int or float
-        Words in fewer or more documents are dropped; a float is a share of the documents.
+        Words in fewer or more documents are dropped; a float is a share of the documents. The `min_df` "auto" is
+        chosen by the number of documents (see `default_min_df`).
     max_features : int or None
         Keep only so many words, the most frequent.
     tokenizer : {"words", "chinese", "japanese"}
@@ -76,14 +82,15 @@ class TextOptions:
     stop_words: Any = None
     stemming: str | None = None
     ngrams: tuple[int, int] = (1, 1)
-    min_df: int | float = 1
+    min_df: int | float | Literal["auto"] = 1
     max_df: int | float = 1.0
     max_features: int | None = None
     tokenizer: Tokenizer = "words"
 
     def __post_init__(self) -> None:
-        # The declared type is what a user may pass; what is stored is always StopWords or None.
-        object.__setattr__(self, "stop_words", load_stop_words(self.stop_words))
+        # The declared type is what a user may pass; what is stored is always StopWords, None or "auto".
+        if not _is_auto(self.stop_words):
+            object.__setattr__(self, "stop_words", load_stop_words(self.stop_words))
         object.__setattr__(self, "ngrams", tuple(self.ngrams))
         _check_choice("apostrophes", self.apostrophes, ("trim", "keep"))
         _check_choice("numbers", self.numbers, ("drop", "keep"))
@@ -95,18 +102,38 @@ class TextOptions:
             raise ValueError(f"ngrams must be two whole numbers such as (1, 2), not {self.ngrams!r}.")
         if not 1 <= self.ngrams[0] <= self.ngrams[1]:
             raise ValueError(f"ngrams must go up from at least 1, as (1, 2) does, not {self.ngrams!r}.")
-        _check_bound("min_df", self.min_df)
+        if not _is_auto(self.min_df):
+            _check_bound("min_df", self.min_df)
         _check_bound("max_df", self.max_df)
         if self.stemming is not None:
-            object.__setattr__(self, "stemming", check_stemmer(self.stemming))
+            object.__setattr__(self, "stemming", self._stemmer(self.stemming))
+
+    def _stemmer(self, language: str) -> str:
+        if not _is_auto(language):
+            return check_stemmer(language)
+        if _is_auto(self.stop_words):
+            return language
+        if self.stop_words is None:
+            raise ValueError("stems of the language of the stop words are asked for, and there are none; name it.")
+        return check_stemmer(self.stop_words.source)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to "auto".
+
+        Examples
+        --------
+        >>> TextOptions().is_settled, TextOptions(min_df="auto").is_settled
+        (True, False)
+        """
+        return not any(map(_is_auto, (self.stop_words, self.stemming, self.min_df)))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the options as plain JSON values, the stop words spelled out."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
         plain["ngrams"] = list(self.ngrams)
-        stop_words: StopWords | None = self.stop_words
-        if stop_words is not None:
-            plain["stop_words"] = {"source": stop_words.source, "words": list(stop_words.words)}
+        if isinstance(self.stop_words, StopWords):
+            plain["stop_words"] = {"source": self.stop_words.source, "words": list(self.stop_words.words)}
         return plain
 
     @classmethod
@@ -201,6 +228,11 @@ def split_words(text: str, options: TextOptions | None = None) -> list[str]:
 def drop_reason(options: TextOptions) -> Callable[[str], str | None]:
     """Give the function that tells why a word is dropped, or None where it is kept."""
     stop_words: StopWords | None = options.stop_words
+    if _is_auto(stop_words):
+        raise ValueError(
+            "stop_words is 'auto', the language of the text, which is found where a whole corpus is read (read_corpus, "
+            "count_words); name the language here."
+        )
     stop = frozenset(
         word
         for entry in (stop_words.words if stop_words else ())
@@ -280,6 +312,10 @@ def _ranges(codes: list[int]) -> str:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_auto(value: object) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

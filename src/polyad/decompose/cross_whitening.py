@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator
 from polyad.decompose.lanczos import largest_eigenpairs
 from polyad.decompose.similarity import SimilarityDiagonalisation
 from polyad.decompose.whitening import DENSE_SIZE, RankError
+from polyad.engine import single_threaded_blas
 from polyad.engine.blocks import FloatArray
-from polyad.engine.passes import single_threaded_blas
 
 RIDGE = 1e-3  # of the mean eigenvalue: keeps the metric of a view finite where its covariance is nearly singular
 
@@ -28,12 +28,17 @@ class CrossWhitening:
         Singular values of S12 in the metrics, largest first; more than K of them where they were found on the way.
     residual
         Largest relative residual of the K singular pairs.
+    x_beyond, y_beyond
+        Rows that follow those of W1 and W2, where they were asked for: whiteners of further directions, which become
+        less accurate towards the end.
     """
 
     x_whitener: FloatArray
     y_whitener: FloatArray
     spectrum: FloatArray
     residual: float
+    x_beyond: FloatArray
+    y_beyond: FloatArray
 
     @property
     def gap(self) -> float:
@@ -68,6 +73,7 @@ def cross_whiten(
     x_metric: FloatArray | None = None,
     y_metric: FloatArray | None = None,
     dimension: int | None = None,
+    n_beyond: int = 0,
     random_state: int = 0,
 ) -> CrossWhitening:
     """Return whiteners with W1 S12 W2' = I from the singular vectors of C1 S12 C2.
@@ -86,6 +92,8 @@ def cross_whiten(
     dimension
         Columns of the Krylov basis for large views; 2 K + 30 by default. It starts from a random block and is
         multiplied by S12 S12' again and again: a range finder with many power iterations, at the cost of two.
+    n_beyond
+        Pairs of directions to return beyond the K, as far as there are any above rounding.
     random_state
         Seed of the first block.
 
@@ -116,14 +124,21 @@ def cross_whiten(
         if min(M1, M2) <= max(DENSE_SIZE, 4 * n_components):
             matrix = forward(np.eye(M2)) if M2 <= M1 else backward(np.eye(M1)).T
             U, values, Vt = linalg.svd(matrix, full_matrices=False)
-            left, right, residual = U[:, :n_components], Vt[:n_components].T, 0.0
+            left, right, residual = U, Vt.T, 0.0
         else:
             size = 2 * n_components + 30 if dimension is None else dimension
-            left, values, right, residual = _krylov_svd(forward, backward, M1, n_components, size, random_state)
-        _refuse_low_rank(values, n_components, min(M1, M2))
-        roots = np.sqrt(values[:n_components])
-        x_whitener, y_whitener = to_x(left / roots).T, to_y(right / roots).T
-    return CrossWhitening(np.ascontiguousarray(x_whitener), np.ascontiguousarray(y_whitener), values, residual)
+            n_pairs = min(n_components + n_beyond, M1, M2)
+            left, values, right, residual = _krylov_svd(
+                forward, backward, M1, n_components, n_pairs, size, random_state
+            )
+        supported = _refuse_low_rank(values, n_components, min(M1, M2))
+        n_found = min(n_components + n_beyond, supported, left.shape[1])
+        roots = np.sqrt(values[:n_found])
+        whiteners = (to_x(left[:, :n_found] / roots).T, to_y(right[:, :n_found] / roots).T)
+    (x_whitener, x_beyond), (y_whitener, y_beyond) = (
+        (np.ascontiguousarray(W[:n_components]), np.ascontiguousarray(W[n_components:])) for W in whiteners
+    )
+    return CrossWhitening(x_whitener, y_whitener, values, residual, x_beyond, y_beyond)
 
 
 def _scaler(metric: FloatArray | None) -> Callable[[FloatArray], FloatArray]:
@@ -139,6 +154,7 @@ def _krylov_svd(
     backward: Callable[[FloatArray], FloatArray],
     size: int,
     n_components: int,
+    n_pairs: int,
     dimension: int,
     random_state: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
@@ -153,11 +169,12 @@ def _krylov_svd(
         matmat=product,
         dtype=np.float64,
     )
-    pairs = largest_eigenpairs(normal, n_components, dimension=dimension, random_state=random_state)
+    pairs = largest_eigenpairs(normal, n_pairs, dimension=dimension, random_state=random_state)
     # The right vectors are made from the left ones, so that W1 S12 W2' = I holds however accurate these are.
     V, values, rotation = linalg.svd(backward(pairs.vectors), full_matrices=False)
-    residual = float((pairs.residuals / np.maximum(pairs.values[: len(pairs.residuals)], 1e-300)).max())
-    spectrum = np.concatenate([values, np.sqrt(np.maximum(pairs.values[n_components:], 0.0))])
+    residuals = pairs.residuals[:n_components]
+    residual = float((residuals / np.maximum(pairs.values[: len(residuals)], 1e-300)).max())
+    spectrum = np.concatenate([values, np.sqrt(np.maximum(pairs.values[len(values) :], 0.0))])
     return pairs.vectors @ rotation.T, spectrum, V, residual
 
 
@@ -184,7 +201,8 @@ def _refuse_impossible(n_components: int, M1: int, M2: int) -> None:
         )
 
 
-def _refuse_low_rank(values: FloatArray, n_components: int, size: int) -> None:
+def _refuse_low_rank(values: FloatArray, n_components: int, size: int) -> int:
+    """Return how many singular values stand above rounding, if there are enough of them."""
     floor = 1e-13 * size * max(float(values.max(initial=0.0)), 1e-300)
     supported = int((values > floor).sum())
     if supported < n_components:
@@ -194,3 +212,4 @@ def _refuse_low_rank(values: FloatArray, n_components: int, size: int) -> None:
             supported=supported,
             spectrum=values,
         )
+    return supported

@@ -1,8 +1,8 @@
 """Orthogonal joint diagonalisation by Jacobi rotations."""
 
 import numpy as np
-from numba import njit
 
+from polyad.compiled import compiled
 from polyad.decompose.contractions import eigenvectors_of_one, random_directions
 from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, summarise, warn_not_converged
 from polyad.engine.blocks import FloatArray
@@ -61,7 +61,7 @@ def jacobi(
     return summarise(stack, rotation, n_iter, bool(angle <= tol))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sweeps(A, V, max_iter, tol):  # type: ignore[no-untyped-def]
     """Rotate A (K x K x P) and V in place until a sweep turns no plane by more than tol."""
     K, _, P = A.shape

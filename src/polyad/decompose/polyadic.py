@@ -9,8 +9,8 @@ from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.power import A_HANDFUL, power
 from polyad.decompose.registry import diagonaliser
 from polyad.decompose.whitening import Whitening, whiten
+from polyad.engine import single_threaded_blas
 from polyad.engine.blocks import FloatArray
-from polyad.engine.passes import single_threaded_blas
 from polyad.moments.symmetric import SymmetricMoments
 
 FACTORED_FROM = 48  # components from which a few contractions cost less than the tensor
@@ -77,7 +77,14 @@ def polyadic_decomposition(
     with single_threaded_blas():
         scale = np.ones(moments.mean.size) if metric is None else np.asarray(metric, dtype=np.float64)
         own, used = _of_used_words(moments, scale, n_components)
-        whitening = whiten(own.second, n_components, metric=scale[used], strict=strict, random_state=random_state)
+        whitening = whiten(
+            own.second,
+            n_components,
+            metric=scale[used],
+            strict=strict,
+            few_products=moments.passes_are_dear,
+            random_state=random_state,
+        )
         own_whitener = whitening.whitener
         whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
@@ -123,7 +130,8 @@ def _of_used_words(
     """
     used = np.flatnonzero(scale > 0)
     enough = isinstance(n_components, int | np.integer) and used.size >= n_components
-    if enough and used.size < scale.size and copies_used_words(n_components, scale.size, moments.n_cells):
+    small = not moments.passes_are_dear and copies_used_words(n_components, scale.size, moments.n_cells)
+    if enough and used.size < scale.size and small:
         return moments.within(used), used
     return moments, np.arange(scale.size)
 

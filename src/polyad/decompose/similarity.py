@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 from scipy import linalg
 
+from polyad.compiled import compiled, inlined
 from polyad.decompose.diagonalisation import checked_stack, warn_not_converged
 from polyad.engine.blocks import FloatArray
 from polyad.metrics.diagonality import off_diagonal_energy
@@ -130,7 +130,7 @@ def summarise_similarity(stack: FloatArray, Q: FloatArray, n_iter: int, converge
     return SimilarityDiagonalisation(Q, inverse, diagonals, off_diagonal_energy(similar), n_iter, converged)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def _sweeps(A, Q, max_iter, tol, shear):  # type: ignore[no-untyped-def]
     """Transform A (K x K x P) and Q in place until a sweep changes no plane by more than tol."""
     K = A.shape[0]
@@ -152,7 +152,7 @@ def _sweeps(A, Q, max_iter, tol, shear):  # type: ignore[no-untyped-def]
     return Q, n_iter, largest
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _balance(A, Q):  # type: ignore[no-untyped-def]
     """Scale each axis so that its row and its column have the same size: without it JDTM diverges for large K."""
     K, _, P = A.shape
@@ -174,7 +174,7 @@ def _balance(A, Q):  # type: ignore[no-untyped-def]
                     A[k, j, i] /= scale
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _shear_sums(A, p, q):  # type: ignore[no-untyped-def]
     """Return a, b, d, e of the shear objective in the plane of p and q."""
     K, _, P = A.shape
@@ -192,7 +192,7 @@ def _shear_sums(A, p, q):  # type: ignore[no-untyped-def]
     return a, b, d, e
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _shear_step(a, b, d, e, shear):  # type: ignore[no-untyped-def]
     """Return the shear parameter y that the chosen rule takes."""
     if d <= 0.0:
@@ -218,7 +218,7 @@ def _shear_step(a, b, d, e, shear):  # type: ignore[no-untyped-def]
     return min(max(y, -LARGEST_SHEAR), LARGEST_SHEAR)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _rotation_step(A, p, q, y):  # type: ignore[no-untyped-def]
     """Return the angle that leaves the least off the diagonal of the plane after a shear by y."""
     P = A.shape[2]
@@ -234,7 +234,7 @@ def _rotation_step(A, p, q, y):  # type: ignore[no-untyped-def]
     return 0.25 * np.arctan2(cross, on)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _transform_plane(A, Q, p, q, y, angle):  # type: ignore[no-untyped-def]
     """Replace A by G^-1 A G and Q by Q G, G the shear by y followed by the rotation by angle."""
     K, _, P = A.shape

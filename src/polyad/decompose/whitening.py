@@ -10,6 +10,9 @@ from polyad.decompose.lanczos import BLOCK, largest_eigenpairs
 from polyad.engine.blocks import FloatArray
 
 MANY = 64  # components from which topics are as good with blocks of twice the size
+# Products where each costs a read of the data. On 170,374 speeches and 50 components seven with 32 columns find the
+# eigenvalues to 2%, nineteen with 8 columns to 3%.
+FEW = 7
 DENSE_SIZE = 256  # up to here a dense eigendecomposition costs less than a Krylov basis
 
 
@@ -70,6 +73,7 @@ def whiten(
     *,
     metric: FloatArray | None = None,
     strict: bool = True,
+    few_products: bool = False,
     random_state: int = 0,
 ) -> Whitening:
     """Return a whitener W with W S W' = I.
@@ -86,6 +90,9 @@ def whiten(
     strict
         Refuse components in the noise, too: those whose eigenvalue is not larger than that of the most negative
         one, which S has from sampling alone. False refuses only what is not above zero and rounding.
+    few_products
+        Multiply S with many columns a few times, rather than with a few columns many times: for data that must be read
+        again for every product.
     random_state
         Seed of the first vectors.
 
@@ -130,8 +137,8 @@ def whiten(
         pairs = largest_eigenpairs(
             operator,
             n_components,
-            dimension=krylov_columns(n_components),
-            block_columns=block_columns(n_components),
+            dimension=krylov_columns(n_components, few_products),
+            block_columns=block_columns(n_components, few_products),
             random_state=random_state,
         )
         values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
@@ -142,14 +149,19 @@ def whiten(
     return Whitening(columns.T, values, float(max(-values[-1], 0.0)), float((residuals / kept).max()))
 
 
-def krylov_columns(n_components: int) -> int:
+def krylov_columns(n_components: int, few_products: bool = False) -> int:
     """Return the columns of the basis that K eigenvectors of text are found in; more of them make topics no better."""
-    columns, block = min(3 * n_components + 20, 2 * n_components + 50), block_columns(n_components)
+    block = block_columns(n_components, few_products)
+    if few_products:
+        return FEW * block
+    columns = min(3 * n_components + 20, 2 * n_components + 50)
     return -(-columns // block) * block
 
 
-def block_columns(n_components: int) -> int:
+def block_columns(n_components: int, few_products: bool = False) -> int:
     """Return the columns that Lanczos multiplies at a time: many components bear larger blocks, which cost less."""
+    if few_products:
+        return BLOCK * -(-5 * n_components // (8 * BLOCK))
     return BLOCK if n_components < MANY else 2 * BLOCK
 
 

@@ -1,54 +1,65 @@
-"""An order of documents that depends on what is in them, and not on where they stand."""
+"""The canonical order of documents: it depends on what is in them, and not on where they stand."""
+
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.blocks import Block, Blocks
-from polyad.engine.passes import Runner
+from polyad.engine.blocks import Block, joined, shard_edges
+from polyad.engine.disk import Shards
+from polyad.engine.keys import canonical_order, content_keys, row_cells
+from polyad.engine.runners import rows
+from polyad.engine.shard_writer import write_shards
+from polyad.engine.sources import Arrays, Source, rows_of_block
+from polyad.engine.temporary import in_temporary_folder
 
-SCATTER = np.uint64(0x9E3779B97F4A7C15)  # an odd number near 2^64 / golden ratio: close keys end up far apart
 
-
-def ordered_by_content(blocks: Blocks, run: Runner) -> Blocks:
+def ordered_by_content(source: Source) -> Source:
     """Return counts with their rows in an order that any order of the same rows would give.
 
     Sums of rounded numbers depend on the order in which they are added; with the rows put in the same order first,
     the same documents give the same bytes however they come. The order is as good as random: neighbours have nothing
-    in common, and equal documents are spread out evenly. It copies the counts into one part, in memory wherever they
-    come from.
+    in common, equal documents are spread out evenly, and the first shards are a sample of all. Rows of several views
+    move together.
+
+    It copies the counts: in memory where they are there, and otherwise to temporary shards on disk, which go with the
+    source that is returned. Shards that were written in this order are returned as they are.
 
     Examples
     --------
-    >>> from polyad.engine import Serial, count_blocks
+    >>> from polyad.engine import count_blocks
     >>> rows = np.array([[2, 0, 1], [0, 3, 0], [1, 1, 1]])
-    >>> one, other = (ordered_by_content(count_blocks(X), Serial()) for X in (rows, rows[::-1]))
+    >>> one, other = (ordered_by_content(count_blocks(X)) for X in (rows, rows[::-1]))
     >>> [bool((a.rows != b.rows).nnz) for a, b in zip(one, other)]
     [False]
     """
-    rows = blocks.stacked()
-    keys = content_keys(Blocks([rows], blocks.shape), run)  # of what was read just now: a source may change
-    return Blocks([rows[np.argsort(_spread_out(keys), kind="stable")]], blocks.shape)
+    if isinstance(source, Shards) and source.is_canonical:
+        return source
+    return _in_memory(source) if source.in_memory else _on_disk(source)
 
 
-def content_keys(blocks: Blocks, run: Runner) -> NDArray[np.uint64]:
-    """Return for every row of counts a number that equal rows share, and others all but never do."""
-    n_rows, n_columns = blocks.shape
-    weights = np.random.default_rng(0).random(n_columns)
-    keys = np.empty(n_rows)
+def _on_disk(source: Source) -> Source:
+    def written(folder: Path) -> Shards:
+        return write_shards(source, folder / "shards", order="content")
 
-    def weigh(block: Block) -> None:
-        keys[block.slice] = block.rows @ weights  # each row is summed by itself, in the order of its columns
-
-    run.each(weigh, blocks)
-    return keys.view(np.uint64) * SCATTER
+    return in_temporary_folder(written)
 
 
-def _spread_out(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Move equal keys apart, the first by nothing, the second by one step and so on: which is which does not matter."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    copy = np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
-    spread = np.empty_like(keys)
-    spread[order] = ordered + copy.astype(np.uint64) * SCATTER  # steps of the golden ratio fill a circle evenly
-    return spread
+def _in_memory(source: Source) -> Arrays:
+    order = canonical_order(content_keys(source))
+    edges = shard_edges(np.concatenate([[0], np.cumsum(rows(row_cells, source)[order])]))
+    shards = [_taken(source, order[first:last], first) for first, last in pairwise(edges)]
+    return Arrays(tuple(shards), source.widths)
+
+
+def _taken(source: Source, chosen: NDArray[np.intp], start: int) -> Block:
+    """Return some rows of a source, in any order, as a block: one shard of the source is looked at after the other."""
+    place = np.searchsorted(source.edges, chosen, side="right") - 1
+    pieces = [
+        rows_of_block(source.shard(number), chosen[place == number] - source.edges[number], start)
+        for number in np.unique(place)
+    ]
+    if len(pieces) == 1:
+        return pieces[0]
+    return rows_of_block(joined(pieces), np.argsort(np.argsort(place, kind="stable")), start)

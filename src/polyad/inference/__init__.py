@@ -6,7 +6,6 @@ from polyad.inference.heldout import chib, completion_bits, left_to_right
 from polyad.inference.mixture import polish_mixture, topic_posterior
 from polyad.inference.polish import polish
 from polyad.inference.posterior import topic_shares
-from polyad.inference.sampler import gibbs_sweeps
 from polyad.inference.variants import cvb0_passes, minibatch_passes, variational_passes
 
 __all__ = [
@@ -15,7 +14,6 @@ __all__ = [
     "cvb0_passes",
     "estimate_concentration",
     "gibbs_shares",
-    "gibbs_sweeps",
     "left_to_right",
     "minibatch_passes",
     "polish",

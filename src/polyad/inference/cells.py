@@ -1,4 +1,4 @@
-"""A corpus in the layout of the compiled loops: by document and by word."""
+"""A shard in the layout of the compiled loops: by document and by word."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,75 +7,94 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from polyad.engine import Block
+from polyad.engine.blocks import beside_each_other
 from polyad.inference.kernels import padded
 
 RANGE_CELLS = 1 << 15  # cells of a range: many times more ranges than threads, each long enough to be worth a call
+RANGE_ENTRIES = 1 << 19  # entries of a range in loops over tables of topics, which do little with each
 
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The non-zero cells of some documents.
+    """The non-zero cells of some documents, by document.
 
     Attributes
     ----------
     shape
-        Documents and words.
+        Documents and words; the words of several views are numbered on.
     indptr, words, counts
-        The cells by document.
-    document_ranges
-        Ranges of documents with about the same number of cells; they depend on the data alone.
+        The cells.
     """
 
     shape: tuple[int, int]
     indptr: NDArray[np.int64]
     words: NDArray[np.int32]
     counts: NDArray[np.float32]
-    document_ranges: list[Range]
+
+    @property
+    def ranges(self) -> list[Range]:
+        """Ranges of documents with about the same number of cells; they depend on the data alone."""
+        return even_ranges(self.indptr)
 
 
 @dataclass(frozen=True)
-class WordIndex:
+class CellsByWord:
     """The same cells by word.
 
     Attributes
     ----------
     indptr, documents, cells
         For each word its documents, and the places of its cells in the order by document.
-    ranges
-        Ranges of words with about the same number of cells.
     """
 
     indptr: NDArray[np.int64]
     documents: NDArray[np.int32]
     cells: NDArray[np.integer[Any]]
-    ranges: list[Range]
+
+    @property
+    def ranges(self) -> list[Range]:
+        """Ranges of words with about the same number of cells."""
+        return even_ranges(self.indptr)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to.
+
+    What compiled loops read may be a part of a file, or shared with other tasks. For them whether an array can be
+    written to is a part of its type: with all of their input read-only they are compiled once, wherever it lies.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def cells_of(counts: sparse.csr_array) -> Cells:
-    """Return the cells of a canonical CSR array of counts (:func:`polyad.engine.count_blocks` makes one)."""
-    indptr = counts.indptr.astype(np.int64)
+    """Return the cells of a canonical CSR array of counts (:func:`polyad.engine.count_blocks` makes them)."""
     return Cells(
         shape=counts.shape,
-        indptr=indptr,
-        words=counts.indices.astype(np.int32, copy=False),
-        counts=counts.data.astype(np.float32),
-        document_ranges=even_ranges(indptr),
+        indptr=read_only(counts.indptr.astype(np.int64)),
+        words=read_only(counts.indices.astype(np.int32, copy=False)),
+        counts=read_only(counts.data.astype(np.float32)),
     )
 
 
-def index_words(cells: Cells) -> WordIndex:
+def cells_of_block(block: Block) -> Cells:
+    """Return the cells of a block of counts; those of several views side by side."""
+    return cells_of(beside_each_other(block.views))
+
+
+def by_word(cells: Cells) -> CellsByWord:
     """Return the cells by word."""
-    n_documents, n_words = cells.shape
     n_cells = cells.words.size
     small = n_cells < np.iinfo(np.int32).max  # SciPy widens all indices to the widest: twice the memory
     pointers = cells.indptr.astype(np.int32) if small else cells.indptr
     places: NDArray[Any] = np.arange(n_cells, dtype=np.int32 if small else np.int64)
-    by_document: Any = sparse.csr_array((places, cells.words, pointers), shape=(n_documents, n_words))
-    by_word = by_document.tocsc()
-    indptr = by_word.indptr.astype(np.int64)
-    return WordIndex(indptr, by_word.indices.astype(np.int32, copy=False), by_word.data, even_ranges(indptr))
+    turned: Any = sparse.csr_array((places, cells.words, pointers), shape=cells.shape).tocsc()
+    documents = turned.indices.astype(np.int32, copy=False)
+    return CellsByWord(*map(read_only, (turned.indptr.astype(np.int64), documents, turned.data)))
 
 
 def even_ranges(indptr: NDArray[np.int64]) -> list[Range]:
@@ -89,16 +108,22 @@ def even_ranges(indptr: NDArray[np.int64]) -> list[Range]:
     return ranges
 
 
+def word_ranges(first: int, last: int, n_topics: int) -> list[Range]:
+    """Cut the words from first to last into ranges of about the same number."""
+    size = max(RANGE_ENTRIES // n_topics, 1)
+    return [(start, min(start + size, last)) for start in range(first, last, size)]
+
+
 def topic_table(components: NDArray[Any]) -> NDArray[np.float32]:
     """Return topics as a words x K table with K padded by zeros."""
     K, M = components.shape
     table = np.zeros((M, padded(K)), np.float32)
     table[:, :K] = components.T
-    return table
+    return read_only(table)
 
 
 def padded_vector(values: NDArray[Any]) -> NDArray[np.float32]:
     """Return a value for each topic, padded by zeros."""
     vector = np.zeros(padded(values.size), np.float32)
     vector[: values.size] = values
-    return vector
+    return read_only(vector)

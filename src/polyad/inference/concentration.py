@@ -29,13 +29,22 @@ def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[flo
     """
     mean = raw.moments.mean
     inverse = _left_inverse(components, mean)
-    means = np.maximum(mean @ inverse, 0)
-    means /= max(float(means.sum()), 1e-300)
+    means = _mean_shares(mean, inverse)
     squares = raw.pair_energies(inverse.T)
     spread = float((squares - means**2).sum())
     if spread <= 0:  # less variance than no variance at all: shares that hardly differ
         return LARGEST, means
     return float(np.clip((means - squares).sum() / spread, SMALLEST, LARGEST)), means
+
+
+def mean_shares(components: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return the shares in which topics make up a distribution of words, K, by least squares; none is negative."""
+    return _mean_shares(mean, _left_inverse(components, mean))
+
+
+def _mean_shares(mean: FloatArray, inverse: FloatArray) -> FloatArray:
+    means = np.maximum(mean @ inverse, 0)
+    return means / max(float(means.sum()), 1e-300)
 
 
 def _left_inverse(components: FloatArray, mean: FloatArray) -> FloatArray:

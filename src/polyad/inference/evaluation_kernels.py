@@ -6,8 +6,8 @@ are gathered once. Every function works on a range of documents and writes to pl
 """
 
 import numpy as np
-from numba import njit
 
+from polyad.compiled import compiled, inlined
 from polyad.engine.blocks import FloatArray
 from polyad.inference.kernels import longest_row
 
@@ -45,27 +45,27 @@ def document_groups(n_documents: int) -> list[tuple[int, int]]:
     return [(first, min(first + GROUP_DOCUMENTS, n_documents)) for first in starts]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _hash(value):  # type: ignore[no-untyped-def]
     value = (value ^ (value >> FIRST_SHIFT)) * FIRST_FACTOR
     value = (value ^ (value >> SECOND_SHIFT)) * SECOND_FACTOR
     return value ^ (value >> LAST_SHIFT)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def start_stream(stream, seed, row):  # type: ignore[no-untyped-def]
     """Set a stream to the start that belongs to a row; hashed, because neighbours would be shifts of each other."""
     stream[0] = _hash(_hash(seed) + _hash(STEP * np.uint64(row + 1)))
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def next_uniform(stream):  # type: ignore[no-untyped-def]
     """Draw from [0, 1) and move the stream on."""
     stream[0] += STEP
     return (_hash(stream[0]) >> MANTISSA_SHIFT) * UNIT
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def split_documents(first, last, offset, indptr, counts, seed, observed):  # type: ignore[no-untyped-def]
     """Write how many tokens of each cell are in the first half of their document.
 
@@ -89,7 +89,7 @@ def split_documents(first, last, offset, indptr, counts, seed, observed):  # typ
             observed[cell] = taken
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def score_documents(first, last, indptr, words, counts, table, shares, out):  # type: ignore[no-untyped-def]
     """Write the log-likelihood of each document's tokens given its topic shares."""
     K = table.shape[1]
@@ -103,7 +103,7 @@ def score_documents(first, last, indptr, words, counts, table, shares, out):  # 
         out[d] = total
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _most_tokens(first, last, indptr, counts):  # type: ignore[no-untyped-def]
     """Return the length of the longest document of the range."""
     most = 0
@@ -115,7 +115,7 @@ def _most_tokens(first, last, indptr, counts):  # type: ignore[no-untyped-def]
     return most
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _gather_tokens(start, n, words, counts, table, rows, cell_of):  # type: ignore[no-untyped-def]
     """Copy the topic rows of a document's words, and note the cell of each token; return the number of tokens."""
     length = 0
@@ -128,7 +128,7 @@ def _gather_tokens(start, n, words, counts, table, rows, cell_of):  # type: igno
     return length
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _draw_topic(row, tokens, prior, cumulative, stream):  # type: ignore[no-untyped-def]
     """Draw a token's topic given the topics of the others: eq. (2) of the SVTD paper."""
     total = 0.0
@@ -142,7 +142,7 @@ def _draw_topic(row, tokens, prior, cumulative, stream):  # type: ignore[no-unty
     return topic
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _assign_in_turn(rows, cell_of, topic_of, tokens, prior, cumulative, stream):  # type: ignore[no-untyped-def]
     """Draw a first topic for every token given those before it."""
     tokens[:] = 0.0
@@ -151,7 +151,7 @@ def _assign_in_turn(rows, cell_of, topic_of, tokens, prior, cumulative, stream):
         tokens[topic_of[i]] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sweep(rows, cell_of, topic_of, tokens, prior, cumulative, stream, backward):  # type: ignore[no-untyped-def]
     """Draw the topic of every token again, from the first token to the last or the other way round."""
     n = cell_of.size
@@ -162,11 +162,14 @@ def _sweep(rows, cell_of, topic_of, tokens, prior, cumulative, stream, backward)
         tokens[topic_of[i]] += 1.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sample_shares(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, table, prior, n_iter, burn_in, seed, out
+    first, last, offset, indptr, words, counts, table, prior, n_iter, burn_in, seed, out
 ):
-    """Write the topic shares of documents first to last, averaged over the sweeps after the burn-in."""
+    """Write the topic shares of documents first to last, averaged over the sweeps after the burn-in.
+
+    The rows of the documents in the data start at ``offset``.
+    """
     K = prior.size
     rows = np.empty((longest_row(first, last, indptr), K))
     longest = _most_tokens(first, last, indptr, counts)
@@ -174,7 +177,7 @@ def sample_shares(  # type: ignore[no-untyped-def]
     tokens, cumulative, stream = np.empty(K), np.empty(K), np.empty(1, np.uint64)
     prior_total = prior.sum()
     for d in range(first, last):
-        start_stream(stream, seed, d)
+        start_stream(stream, seed, offset + d)
         start, n = indptr[d], indptr[d + 1] - indptr[d]
         length = _gather_tokens(start, n, words, counts, table, rows, cells)
         cell_of, topic_of = cells[:length], topics[:length]
@@ -188,14 +191,14 @@ def sample_shares(  # type: ignore[no-untyped-def]
             out[d, k] = (out[d, k] / (n_iter - burn_in) + prior[k]) / (length + prior_total)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _shuffle(values, stream):  # type: ignore[no-untyped-def]
     for i in range(values.size - 1, 0, -1):
         j = int(next_uniform(stream) * (i + 1))
         values[i], values[j] = values[j], values[i]
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _draw_ancestors(weights, ancestors, stream):  # type: ignore[no-untyped-def]
     """Draw which particles go on, each in proportion to its weight, at evenly spaced points with a random start."""
     n = weights.size
@@ -210,7 +213,7 @@ def _draw_ancestors(weights, ancestors, stream):  # type: ignore[no-untyped-def]
         point += spacing
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _left_to_right(rows, cell_of, prior, topics, tokens, new_topics, new_tokens, stream):  # type: ignore[no-untyped-def]
     """Return the estimated log-probability of one document's tokens."""
     n_particles, K = tokens.shape
@@ -238,7 +241,7 @@ def _left_to_right(rows, cell_of, prior, topics, tokens, new_topics, new_tokens,
     return log_probability
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def left_to_right_documents(  # type: ignore[no-untyped-def]
     first, last, offset, indptr, words, counts, table, prior, n_particles, seed, out
 ):
@@ -257,7 +260,7 @@ def left_to_right_documents(  # type: ignore[no-untyped-def]
         out[d] = _left_to_right(rows, cell_of, prior, topics, tokens, new_topics, new_tokens, stream)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _climb(rows, cell_of, topic_of, tokens, prior):  # type: ignore[no-untyped-def]
     """Give each token its most probable topic given the others, until none changes."""
     for _ in range(CLIMB_SWEEPS):
@@ -276,7 +279,7 @@ def _climb(rows, cell_of, topic_of, tokens, prior):  # type: ignore[no-untyped-d
             break
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _log_joint(rows, cell_of, topic_of, prior, tokens):  # type: ignore[no-untyped-def]
     """Return log P(topics, tokens) of an assignment, one token after the other; ``tokens`` is scratch."""
     prior_total, total = prior.sum(), 0.0
@@ -288,13 +291,13 @@ def _log_joint(rows, cell_of, topic_of, prior, tokens):  # type: ignore[no-untyp
     return total
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _copy(source, target):  # type: ignore[no-untyped-def]
     for i in range(source.size):
         target[i] = source[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _log_transition(rows, cell_of, source, target, tokens, prior, moving):  # type: ignore[no-untyped-def]
     """Return the log-probability that a forward sweep leads from one assignment to another; ``moving`` is scratch."""
     _copy(tokens, moving)
@@ -310,13 +313,13 @@ def _log_transition(rows, cell_of, source, target, tokens, prior, moving):  # ty
     return total
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _log_add(a, b):  # type: ignore[no-untyped-def]
     """Return log(exp(a) + exp(b))."""
     return max(a, b) + np.log1p(np.exp(-abs(a - b)))
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _find_special(rows, cell_of, special, tokens, prior, cumulative, burn_in, stream):  # type: ignore[no-untyped-def]
     """Write an assignment of high probability: a few Gibbs sweeps, then up to the next maximum."""
     _assign_in_turn(rows, cell_of, special, tokens, prior, cumulative, stream)
@@ -325,7 +328,7 @@ def _find_special(rows, cell_of, special, tokens, prior, cumulative, burn_in, st
     _climb(rows, cell_of, special, tokens, prior)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def _chib(rows, cell_of, prior, n_iter, burn_in, stream):  # type: ignore[no-untyped-def]
     """Return the Chib-style estimate of one document's log-probability."""
     K, length = prior.size, cell_of.size
@@ -352,7 +355,7 @@ def _chib(rows, cell_of, prior, n_iter, burn_in, stream):  # type: ignore[no-unt
     return _log_joint(rows, cell_of, special, prior, tokens) - (log_sum - np.log(n_iter))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def chib_documents(  # type: ignore[no-untyped-def]
     first, last, offset, indptr, words, counts, table, prior, n_iter, burn_in, seed, out
 ):

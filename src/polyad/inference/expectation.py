@@ -1,58 +1,107 @@
-"""One pass of EM over some documents: the E step by document, the M step by word."""
+"""One pass of EM over a shard: the E step by document, the M step by word."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine import Runner
-from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import Cells, Range, index_words
+from polyad.engine import Block, for_each, sum_over
+from polyad.inference.cells import Cells, Range, by_word, cells_of_block, even_ranges, read_only
 from polyad.inference.kernels import collect_words, expect_documents, padded
 
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 
 Table = NDArray[np.float32]
-Worth = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
-class ByWord:
-    """The cells once more, word by word, for the M step to read them in the order in which they lie."""
+class Worth:
+    """What turns counts of words in topics into probabilities, for each view.
 
-    indptr: NDArray[np.int64]
-    documents: NDArray[np.int32]
-    counts: NDArray[np.float32]
-    kept_at: NDArray[np.int32]
-    ranges: list[Range]
+    Attributes
+    ----------
+    one_token
+        What one token is worth in each topic, views x K with K padded.
+    floor
+        The least that a word can have in each topic, likewise.
+    """
+
+    one_token: Table
+    floor: Table
+
+
+@dataclass(frozen=True)
+class TopicTable:
+    """The topics that a pass sees.
+
+    Attributes
+    ----------
+    topics
+        Words x K with K padded by zeros; the words of several views one after the other.
+    prior
+        Dirichlet parameters of the shares, K padded by zeros.
+    edges
+        The first word of each view, and the number of all words.
+    worth
+        Given, a document does not see its own tokens where it keeps their responsibilities.
+    """
+
+    topics: Table
+    prior: NDArray[np.float32]
+    edges: tuple[int, ...]
+    worth: Worth | None = None
+
+    @property
+    def view_of(self) -> NDArray[np.uint8]:
+        """The view of each word."""
+        return read_only(np.repeat(np.arange(len(self.edges) - 1, dtype=np.uint8), np.diff(self.edges)))
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """How an E step iterates.
+
+    Attributes
+    ----------
+    inner
+        Iterations for each document.
+    warm
+        Whether to go on from the expected tokens of the last pass.
+    beyond
+        How far a step in the shares goes beyond its change.
+    """
+
+    inner: int
+    warm: bool = False
+    beyond: float = 0.0
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Some documents, and what they keep from pass to pass.
+    """The documents of a shard in the layout of the loops, and what they keep from pass to pass.
 
     Attributes
     ----------
-    cells, by_word
-        The counts.
-    lengths
-        Tokens of every document.
-    shares, tokens
-        Topic shares and expected tokens of every document, N x K with K padded.
-    inverse
-        1 / (row shares) of every cell.
-    kept_at, kept
-        Where the responsibilities of a cell are kept (-1: nowhere), and these responsibilities.
+    cells
+        The counts by document.
+    word_ptr, word_documents, word_counts, word_kept_at
+        The same cells word by word, for the M step to read them in the order in which they lie.
+    kept_at
+        Where the responsibilities of a cell are kept (-1: nowhere).
+    tokens
+        Expected tokens of each topic in every document, N x K with K padded.
+    kept
+        Responsibilities of some cells, in parts of a token.
     """
 
     cells: Cells
-    by_word: ByWord
-    lengths: FloatArray
-    shares: Table
-    tokens: Table
-    inverse: NDArray[np.float32]
+    word_ptr: NDArray[np.int64]
+    word_documents: NDArray[np.int32]
+    word_counts: NDArray[np.float32]
+    word_kept_at: NDArray[np.int32]
     kept_at: NDArray[np.int32]
+    tokens: Table
     kept: NDArray[np.uint16]
 
 
@@ -61,97 +110,94 @@ def is_own(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any])
     return counts >= OWN * word_totals[words]
 
 
-def prepare_documents(cells: Cells, word_totals: NDArray[Any] | None, K: int) -> Documents:
-    """Set up what documents keep from pass to pass.
+def prepare_documents(shard: Block, _: None, word_totals: NDArray[Any] | None, K: int) -> tuple[int, Documents]:
+    """Set up a shard for the passes: its cells by document and by word, and nothing expected yet.
 
     ``word_totals``, the tokens of each word in the whole corpus, tell which cells keep their responsibilities; without
-    them none does.
+    them none does. Returns how many do, and the documents.
     """
-    kept_at = np.full(cells.words.size, -1, np.int32)
-    n_kept = 0
+    cells = cells_of_block(shard)
+    index = by_word(cells)
+    kept_at, n_kept = np.full(cells.words.size, -1, np.int32), 0
     if word_totals is not None:
         kept_cells = np.flatnonzero(is_own(cells.counts, cells.words, word_totals))
         n_kept = kept_cells.size
         kept_at[kept_cells] = np.arange(n_kept, dtype=np.int32)
-    width, n_documents = padded(K), cells.shape[0]
-    rows = np.repeat(np.arange(n_documents), np.diff(cells.indptr))
-    index = index_words(cells)
-    return Documents(
+    documents = Documents(
         cells=cells,
-        by_word=ByWord(index.indptr, index.documents, cells.counts[index.cells], kept_at[index.cells], index.ranges),
-        lengths=np.bincount(rows, cells.counts, n_documents).astype(np.float64),
-        shares=np.zeros((n_documents, width), np.float32),
-        tokens=np.zeros((n_documents, width), np.float32),
-        inverse=np.empty(cells.words.size, np.float32),
-        kept_at=kept_at,
-        kept=np.zeros((n_kept, width), np.uint16),
+        word_ptr=index.indptr,
+        word_documents=index.documents,
+        word_counts=read_only(cells.counts[index.cells]),
+        word_kept_at=read_only(kept_at[index.cells]),
+        kept_at=read_only(kept_at),
+        tokens=read_only(np.zeros((cells.shape[0], padded(K)), np.float32)),
+        kept=read_only(np.zeros((n_kept, padded(K)), np.uint16)),
     )
+    return n_kept, documents
 
 
-def expect(
-    state: Documents,
-    table: Table,
-    prior: NDArray[np.float32],
-    run: Runner,
-    inner: int,
-    *,
-    warm: bool = False,
-    beyond: float = 0.0,
-    worth: Worth | None = None,
-) -> float:
-    """E step: write the shares of the documents, and return the log-likelihood given them.
+@dataclass(frozen=True)
+class Likelihood:
+    """What a pass finds of the log-likelihood of tokens given the shares of their documents, to be added up.
 
-    Parameters
+    Attributes
     ----------
-    state
-        The documents.
-    table, prior
-        Topics, words x K, and Dirichlet parameters of the shares, both padded.
-    run
-        How ranges of documents are run.
-    inner
-        Iterations for each document.
-    warm
-        Go on from the shares of the last pass.
-    beyond
-        How far a step in the shares goes beyond its change.
-    worth
-        What one token is worth in each topic, and the least a word can have: with them a document does not see its own
-        tokens where it keeps their responsibilities.
+    all
+        Of all tokens.
+    frequent
+        Of the tokens that are a small part of all tokens of their word: what documents think of these words is not
+        their own opinion, so that a gain here is one for new documents as well.
     """
-    cells = state.cells
-    one_token, floor = (prior, prior) if worth is None else worth  # not looked at without
 
-    def expect_range(documents: Range) -> float:
-        first, last = documents
+    all: float
+    frequent: float
+
+    def __add__(self, other: "Likelihood") -> "Likelihood":
+        return Likelihood(self.all + other.all, self.frequent + other.frequent)
+
+
+def expect_and_collect(
+    shard: Block, documents: Documents, table: TopicTable, iterations: Iterations
+) -> tuple[tuple[Table, Likelihood], Documents]:
+    """One pass of EM over a shard.
+
+    Returns the expected tokens of each word in each topic and the log-likelihood given the shares of the documents,
+    both to be added over shards; and the documents with what this pass expects.
+    """
+    shares, likelihood, expected = expect(documents, table, iterations)
+    return (collect(expected, shares, table.topics), likelihood), expected
+
+
+def expect(documents: Documents, table: TopicTable, iterations: Iterations) -> tuple[Table, Likelihood, Documents]:
+    """E step: return the shares of the documents, the log-likelihood given them, and the documents renewed."""
+    cells, K = documents.cells, table.prior.size
+    worth = table.worth or Worth(*2 * (read_only(np.zeros((1, K), np.float32)),))  # not looked at without
+    shares, tokens = np.empty_like(documents.tokens), np.empty_like(documents.tokens)
+    kept, likelihood = np.empty_like(documents.kept), np.empty((cells.shape[0], 2))
+    view_of, topics = table.view_of, read_only(table.topics)
+
+    def expect_range(between: Range) -> Likelihood:
         expect_documents(
-            first, last, cells.indptr, cells.words, cells.counts, table, prior, inner, np.float32(beyond), warm,
-            state.shares, state.tokens, state.inverse, state.kept_at, state.kept,
-            worth is not None, one_token, floor,
+            *between, cells.indptr, cells.words, cells.counts, topics, table.prior, iterations.inner,
+            np.float32(iterations.beyond), iterations.warm, documents.tokens, tokens, shares,
+            documents.kept_at, documents.kept, kept, table.worth is not None, view_of, worth.one_token, worth.floor,
+            likelihood,
         )  # fmt: skip
-        return _log_likelihood(state, first, last)
+        return Likelihood(*likelihood[slice(*between)].sum(axis=0))
 
-    return run(expect_range, cells.document_ranges)
-
-
-def collect(state: Documents, table: Table, run: Runner, out: Table) -> None:
-    """M step: write the expected tokens of each word in each topic that the last E step has found."""
-    run.each(lambda words: collect_range(state, table, words, out), state.by_word.ranges)
+    found = sum_over(expect_range, cells.ranges)
+    return read_only(shares), found, replace(documents, tokens=read_only(tokens), kept=read_only(kept))
 
 
-def collect_range(state: Documents, table: Table, words: Range, out: Table) -> None:
-    """M step of some words; what it reads and writes of both tables is the rows of these words alone."""
-    by_word = state.by_word
-    collect_words(
-        *words, by_word.indptr, by_word.documents, by_word.counts, state.shares, table,
-        by_word.kept_at, state.kept, out,
-    )  # fmt: skip
+def collect(documents: Documents, shares: Table, topics: Table) -> Table:
+    """M step: return the expected tokens of each word in each topic that the E step has found."""
+    found, topics = np.empty_like(topics), read_only(topics)
 
+    def collect_range(words: Range) -> None:
+        collect_words(
+            *words, documents.word_ptr, documents.word_documents, documents.word_counts, shares, topics,
+            documents.word_kept_at, documents.kept, found,
+        )  # fmt: skip
 
-def _log_likelihood(state: Documents, first: int, last: int) -> float:
-    """Sum of x log(row . shares / sum of shares), from what the E step left behind."""
-    own = slice(state.cells.indptr[first], state.cells.indptr[last])
-    logs = np.log(state.inverse[own])
-    totals = state.shares[first:last].sum(axis=1, dtype=np.float64)
-    within = float(np.dot(state.cells.counts[own].astype(np.float64), logs))
-    return -within - float(state.lengths[first:last] @ np.log(totals))
+    for_each(collect_range, even_ranges(documents.word_ptr))
+    return found

@@ -2,10 +2,10 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from polyad.engine import Runner
+from polyad.engine import Block, Source, Stacked, for_each, step
 from polyad.engine.blocks import FloatArray
+from polyad.inference.cells import cells_of, read_only
 from polyad.inference.evaluation_kernels import document_groups, sample_shares, seed_of
 from polyad.inference.posterior import checked_topics
 
@@ -13,8 +13,7 @@ from polyad.inference.posterior import checked_topics
 def gibbs_shares(
     components: ArrayLike,
     prior: ArrayLike,
-    counts: sparse.csr_array,
-    run: Runner,
+    source: Source,
     *,
     n_iter: int = 200,
     burn_in: int = 50,
@@ -33,10 +32,8 @@ def gibbs_shares(
         K x M, rows sum to 1.
     prior
         Dirichlet parameters of the shares: one for all topics, or one for each.
-    counts
-        Canonical CSR counts over the same M words.
-    run
-        How the documents are run; the answer does not depend on it.
+    source
+        Counts over the same M words.
     n_iter
         Sweeps over the tokens in all.
     burn_in
@@ -51,25 +48,37 @@ def gibbs_shares(
 
     Examples
     --------
-    >>> from polyad.engine import Serial
+    >>> from polyad.engine import count_blocks
     >>> topics = [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
-    >>> gibbs_shares(topics, 1.0, sparse.csr_array([[2.0, 1.0, 1.0], [0.0, 0.0, 0.0]]), Serial())
+    >>> gibbs_shares(topics, 1.0, count_blocks([[2, 1, 1], [0, 0, 0]]))
     array([[0.66666667, 0.33333333],
            [0.5       , 0.5       ]])
     """
     if not 0 <= burn_in < n_iter:
         raise ValueError(f"burn_in is {burn_in} of n_iter = {n_iter} sweeps; give 0 or more, and fewer than n_iter.")
     topics, alpha = checked_topics(components, prior)
-    n_documents, n_words = counts.shape
-    if n_words != topics.shape[1]:
-        raise ValueError(f"The documents have {n_words} words and the topics {topics.shape[1]}; they must be the same.")
+    if source.n_columns != topics.shape[1]:
+        raise ValueError(
+            f"The documents have {source.n_columns} words and the topics {topics.shape[1]}; they must be the same."
+        )
     table, seed = np.ascontiguousarray(topics.T), seed_of(random_state)
-    indptr, words = counts.indptr.astype(np.int64), counts.indices.astype(np.int32, copy=False)
-    values = np.where((topics.max(axis=0) > 0)[words], counts.data, 0.0)
-    shares = np.empty((n_documents, alpha.size))
+    found, _ = step(_sampled_shares, source, [None] * source.n_shards, table, alpha, n_iter, burn_in, seed)
+    shares = found.rows()
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def _sampled_shares(
+    shard: Block, _: None, table: FloatArray, prior: FloatArray, n_iter: int, burn_in: int, seed: np.uint64
+) -> tuple[Stacked, None]:
+    """Return the mean shares of the documents of a shard, a few documents at a time in each thread."""
+    cells, table, prior = cells_of(shard.rows), read_only(table), read_only(prior)
+    values = read_only(np.where((table.max(axis=1) > 0)[cells.words], shard.rows.data, 0.0))
+    shares = np.empty((shard.n_rows, prior.size))
 
     def sample_group(group: tuple[int, int]) -> None:
-        sample_shares(*group, indptr, words, values, table, alpha, n_iter, burn_in, seed, shares)
+        sample_shares(
+            *group, shard.start, cells.indptr, cells.words, values, table, prior, n_iter, burn_in, seed, shares
+        )
 
-    run.each(sample_group, document_groups(n_documents))
-    return shares / shares.sum(axis=1, keepdims=True)
+    for_each(sample_group, document_groups(shard.n_rows))
+    return Stacked((shares,)), None

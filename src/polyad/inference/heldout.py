@@ -7,17 +7,17 @@ methods for topic models", 2009): slow, and right.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from polyad.engine import Blocks, Runner, Serial, count_blocks, runner_for
-from polyad.engine.blocks import FloatArray, checked_counts
-from polyad.inference.cells import cells_of
+from polyad.engine import Block, Stacked, count_blocks, for_each, step, total, use
+from polyad.engine.blocks import FloatArray, count_block
+from polyad.engine.checks import checked_counts
+from polyad.inference.cells import Range, cells_of, read_only, topic_table
 from polyad.inference.evaluation_kernels import (
     chib_documents,
     document_groups,
@@ -27,15 +27,12 @@ from polyad.inference.evaluation_kernels import (
     seed_of,
     split_documents,
 )
-from polyad.inference.posterior import checked_topics, topic_shares
+from polyad.inference.expectation import Table
+from polyad.inference.posterior import checked_topics, infer_block
 
-CHUNK_CELLS = 1 << 20  # cells worked on together: enough for many threads, and the bound of the memory
-CHUNK_ROWS = 1 << 16
 SUM_TOLERANCE = 1e-6
 
 RandomState = int | np.random.Generator | None
-Range = tuple[int, int]
-Chunk = tuple[int, NDArray[np.int64], NDArray[np.int32], FloatArray]  # row of the first document; indptr, words, counts
 
 
 def completion_bits(
@@ -101,23 +98,31 @@ def completion_log_likelihood(
     >>> completion_log_likelihood([[0.5, 0.5]], 1.0, [[2, 1]])
     (-1.386..., 2)
     """
-    blocks, run, seed = count_blocks(X), runner_for(n_jobs), seed_of(random_state)
-    topics, alpha = _checked_model(components, prior, blocks.shape[1])
-    table = np.ascontiguousarray(topics.T)
-    log_likelihood, hidden_tokens = np.empty(blocks.shape[0]), np.empty(blocks.shape[0])
-    for start, counts in _chunks(blocks):
-        rows = slice(start, start + counts.shape[0])
-        observed, hidden = _split(_without_single_tokens(counts), seed, start, run)
-        shares = topic_shares(topics, alpha, observed, run, method="map", max_iter=max_iter)
-        _score(hidden, table, shares, run, log_likelihood[rows])
-        hidden_tokens[rows] = hidden.sum(axis=1)
-    n_tokens = int(hidden_tokens.sum())
-    if n_tokens == 0:
+    source, seed = count_blocks(X), seed_of(random_state)
+    topics, alpha = _checked_model(components, prior, source.n_columns)
+    with use(n_jobs):
+        log_likelihood, hidden_tokens = total(
+            _completed, source, np.ascontiguousarray(topics.T), topic_table(topics), alpha, seed, max_iter
+        )
+    if hidden_tokens == 0:
         raise ValueError(
-            f"Not one of the {blocks.shape[0]} documents has two tokens or more: there is nothing to predict. "
+            f"Not one of the {source.n_rows} documents has two tokens or more: there is nothing to predict. "
             "Give longer documents."
         )
-    return float(log_likelihood.sum()), n_tokens
+    return log_likelihood, int(hidden_tokens)
+
+
+def _completed(
+    block: Block, table: FloatArray, padded_table: Table, prior: FloatArray, seed: np.uint64, max_iter: int
+) -> tuple[float, float]:
+    """Return the log-likelihood of the hidden halves of the documents of a block, and their tokens."""
+    observed, hidden = _split(_without_single_tokens(block), seed, block.start)
+    shares = infer_block(count_block(observed), padded_table, prior, "map", max_iter)
+    cells, found = cells_of(hidden), np.empty(block.n_rows)
+    score_documents(
+        0, block.n_rows, cells.indptr, cells.words, read_only(hidden.data), read_only(table), read_only(shares), found
+    )
+    return float(found.sum()), float(hidden.data.sum())
 
 
 def split_tokens(counts: Any, random_state: RandomState = 0) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -142,7 +147,7 @@ def split_tokens(counts: Any, random_state: RandomState = 0) -> tuple[sparse.csr
     array([[3., 0., 2.],
            [0., 1., 0.]])
     """
-    return _split(checked_counts(counts), seed_of(random_state), 0, Serial())
+    return _split(checked_counts(counts), seed_of(random_state), 0)
 
 
 def left_to_right(
@@ -187,14 +192,7 @@ def left_to_right(
     True
     """
     _check_at_least("n_particles", n_particles, 1)
-    blocks, seed = count_blocks(X), seed_of(random_state)
-    topics, alpha = _checked_model(components, prior, blocks.shape[1])
-    table = sampling_table(topics)
-
-    def estimate(chunk: Chunk, out: FloatArray, group: Range) -> None:
-        left_to_right_documents(*group, *chunk, table, alpha, n_particles, seed, out)
-
-    return _each_document(estimate, blocks, runner_for(n_jobs))
+    return _each_document(left_to_right_documents, components, prior, X, random_state, n_jobs, n_particles)
 
 
 def chib(
@@ -240,61 +238,61 @@ def chib(
     """
     _check_at_least("n_iter", n_iter, 1)
     _check_at_least("burn_in", burn_in, 0)
-    blocks, seed = count_blocks(X), seed_of(random_state)
-    topics, alpha = _checked_model(components, prior, blocks.shape[1])
-    table = sampling_table(topics)
-
-    def estimate(chunk: Chunk, out: FloatArray, group: Range) -> None:
-        chib_documents(*group, *chunk, table, alpha, n_iter, burn_in, seed, out)
-
-    return _each_document(estimate, blocks, runner_for(n_jobs))
+    return _each_document(chib_documents, components, prior, X, random_state, n_jobs, n_iter, burn_in)
 
 
-def _each_document(estimate: Callable[[Chunk, FloatArray, Range], None], blocks: Blocks, run: Runner) -> FloatArray:
-    """Return the estimates of all documents, by groups of a few documents."""
-    estimates = np.empty(blocks.shape[0])
-    for start, counts in _chunks(blocks):
-        cells = cells_of(counts)
-        chunk = start, cells.indptr, cells.words, counts.data
-        out = estimates[start : start + counts.shape[0]]
-        run.each(partial(estimate, chunk, out), document_groups(counts.shape[0]))
-    return estimates
+def _each_document(
+    estimate: Callable[..., None],
+    components: ArrayLike,
+    prior: ArrayLike,
+    X: Any,
+    random_state: RandomState,
+    n_jobs: int | None,
+    *settings: int,
+) -> FloatArray:
+    """Return what a compiled estimator finds for every document, a few documents at a time in each thread."""
+    source, seed = count_blocks(X), seed_of(random_state)
+    topics, alpha = _checked_model(components, prior, source.n_columns)
+    with use(n_jobs):
+        found, _ = step(
+            _estimates, source, [None] * source.n_shards, estimate, sampling_table(topics), alpha, settings, seed
+        )
+    return np.asarray(found.rows(), dtype=np.float64)
 
 
-def _chunks(blocks: Blocks) -> Iterator[tuple[int, sparse.csr_array]]:
-    """Yield consecutive documents, many blocks at a time, each with the row number of the first."""
-    held: list[Any] = []
-    start = n_cells = n_rows = 0
-    for block in blocks:
-        if held and (n_cells + block.rows.nnz > CHUNK_CELLS or n_rows + block.rows.shape[0] > CHUNK_ROWS):
-            yield start, sparse.vstack(held, format="csr")
-            held, start, n_cells, n_rows = [], block.start, 0, 0
-        held.append(block.rows)
-        n_cells += block.rows.nnz
-        n_rows += block.rows.shape[0]
-    yield start, sparse.vstack(held, format="csr")
+def _estimates(
+    shard: Block,
+    _: None,
+    estimate: Callable[..., None],
+    table: FloatArray,
+    prior: FloatArray,
+    settings: tuple[int, ...],
+    seed: np.uint64,
+) -> tuple[Stacked, None]:
+    cells, counts, found = cells_of(shard.rows), read_only(shard.rows.data), np.empty(shard.n_rows)
+    table, prior = read_only(table), read_only(prior)
+
+    def estimate_group(group: Range) -> None:
+        estimate(*group, shard.start, cells.indptr, cells.words, counts, table, prior, *settings, seed, found)
+
+    for_each(estimate_group, document_groups(shard.n_rows))
+    return Stacked((found,)), None
 
 
-def _without_single_tokens(counts: sparse.csr_array) -> sparse.csr_array:
-    """Return the counts with documents of one token made empty."""
-    long_enough = np.asarray(counts.sum(axis=1)) >= 2
+def _without_single_tokens(block: Block) -> sparse.csr_array:
+    """Return the counts of a block with documents of one token made empty."""
+    counts, long_enough = block.rows, block.tokens >= 2
     if long_enough.all():
         return counts
     kept = counts.data * np.repeat(long_enough, np.diff(counts.indptr))
     return sparse.csr_array((kept, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _split(
-    counts: sparse.csr_array, seed: np.uint64, start: int, run: Runner
-) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _split(counts: sparse.csr_array, seed: np.uint64, start: int) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Split the tokens of documents whose row numbers begin at ``start``."""
-    cells = cells_of(counts)
-    values, taken = counts.data, np.empty(counts.nnz)
-
-    def split_range(documents: Range) -> None:
-        split_documents(*documents, start, cells.indptr, values, seed, taken)
-
-    run.each(split_range, cells.document_ranges)
+    values, taken = read_only(counts.data), np.empty(counts.nnz)
+    indptr = read_only(counts.indptr.astype(np.int64))
+    split_documents(0, counts.shape[0], start, indptr, values, seed, taken)
     return _with_values(counts, taken), _with_values(counts, values - taken)
 
 
@@ -303,15 +301,6 @@ def _with_values(counts: sparse.csr_array, values: FloatArray) -> sparse.csr_arr
     result = sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape, copy=True)
     result.eliminate_zeros()
     return result
-
-
-def _score(hidden: sparse.csr_array, table: FloatArray, shares: FloatArray, run: Runner, out: FloatArray) -> None:
-    cells = cells_of(hidden)
-
-    def score_range(documents: Range) -> None:
-        score_documents(*documents, cells.indptr, cells.words, hidden.data, table, shares, out)
-
-    run.each(score_range, cells.document_ranges)
 
 
 def _checked_model(components: ArrayLike, prior: ArrayLike, n_words: int) -> tuple[FloatArray, FloatArray]:

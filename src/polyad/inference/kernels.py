@@ -6,15 +6,19 @@ Loops over a range write to places of their own, so that ranges can run in any n
 """
 
 import numpy as np
-from numba import njit
+
+from polyad.compiled import compiled, inlined
 
 PAD = 16
 TINY = np.float32(1e-30)
 ONE = np.float32(1)
 ZERO = np.float32(0)
 # Responsibilities are kept as 16-bit parts of a token, since they are most of the memory that a pass moves; one less
-# than the largest number of 16 bits, so that rounding cannot go past it.
+# than the largest number of 16 bits, so that rounding cannot go past it. With 8 bits a pass takes a tenth less time,
+# and the steps between them are so large that what rounding does elsewhere shows in the topics.
 PARTS = np.float32(65534)
+FEW_TOKENS = np.float32(4)  # whose probability, to that power, is far from the smallest number of double precision
+LARGE = 1e150
 LEAST = np.float32(0.2)  # of what a step would give without going beyond it: nothing may fall below zero
 
 
@@ -23,7 +27,7 @@ def padded(size: int) -> int:
     return -(-size // PAD) * PAD
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, beyond):  # type: ignore[no-untyped-def]
     """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
 
@@ -63,7 +67,7 @@ def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, beyond):
                 shares[k] = max(step + beyond * (step - shares[k]), LEAST * step)
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def longest_row(first, last, indptr):  # type: ignore[no-untyped-def]
     """Return the largest number of cells in a row of the range."""
     longest = 0
@@ -72,7 +76,7 @@ def longest_row(first, last, indptr):  # type: ignore[no-untyped-def]
     return longest
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _gather(start, n, words, counts, topics, rows):  # type: ignore[no-untyped-def]
     """Copy the topic rows of a document's words into a buffer; return the document's length."""
     K = topics.shape[1]
@@ -85,18 +89,19 @@ def _gather(start, n, words, counts, topics, rows):  # type: ignore[no-untyped-d
     return length
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _write_shares(tokens, prior, out):  # type: ignore[no-untyped-def]
     """Write (prior + tokens) scaled to sum to 1."""
+    # A sum in a loop that also writes is added up in another order where the compiler cannot rule out that what is
+    # written lies on what is read, and that hangs on where small arrays happen to lie: sum first, write after.
     total = ZERO
     for k in range(prior.size):
-        out[k] = prior[k] + tokens[k]
-        total += out[k]
+        total += prior[k] + tokens[k]
     for k in range(prior.size):
-        out[k] /= total
+        out[k] = (prior[k] + tokens[k]) / total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def infer_shares(first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out):  # type: ignore[no-untyped-def]
     """Topic shares with fixed topics, for documents first to last, by the fixed point of EM."""
     K = topics.shape[1]
@@ -116,7 +121,7 @@ def infer_shares(first, last, indptr, words, counts, topics, prior, n_topics, n_
         _write_shares(gathered, prior, out[d])
 
 
-@njit(cache=True, nogil=True)
+@inlined
 def digamma(x):  # type: ignore[no-untyped-def]
     """Digamma of a positive number: shifted up to 6, then the asymptotic series; right to 1e-9."""
     shift = 0.0
@@ -128,7 +133,7 @@ def digamma(x):  # type: ignore[no-untyped-def]
     return shift + np.log(x) - 0.5 / x - series
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
     """Iterate ``gamma <- prior + weights * (rows' (counts / (rows weights)))``, weights = exp(digamma(gamma)).
 
@@ -159,7 +164,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
     return shift
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def infer_shares_variational(  # type: ignore[no-untyped-def]
     first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out
 ):
@@ -183,7 +188,7 @@ def infer_shares_variational(  # type: ignore[no-untyped-def]
         _write_shares(gathered, prior, out[d])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out):  # type: ignore[no-untyped-def]
     """Topic shares with fixed topics, for documents first to last: every token sees the others' assignments."""
     K = topics.shape[1]
@@ -208,7 +213,7 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
         _write_shares(none, shares, out[d])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
 def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-untyped-def]
     """Sweep over the cells of a document, each leaving one own token out of the document's counts.
 
@@ -220,6 +225,7 @@ def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-u
             total = TINY
             for k in range(K):
                 fresh[k] = max(shares[k] - kept[i, k], ZERO) * rows[i, k]
+            for k in range(K):
                 total += fresh[k]
             inverse, count = ONE / total, counts[i]
             for k in range(K):
@@ -228,40 +234,76 @@ def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-u
                 kept[i, k] = value
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inlined
+def _log_likelihoods(counts, inverse, kept_at):  # type: ignore[no-untyped-def]
+    """Log-likelihood of a document's tokens, of all and of those whose responsibilities are not kept.
+
+    A logarithm for every cell would take as long as one of the iterations: probabilities are multiplied up, and the
+    logarithm is taken of products of many.
+    """
+    of_all, of_some = 0.0, 0.0
+    product, some = 1.0, 1.0
+    for i in range(counts.size):
+        if counts[i] <= FEW_TOKENS:
+            factor = np.float64(inverse[i])
+            for _ in range(1, np.int32(counts[i])):
+                factor *= inverse[i]
+            product *= factor
+            if kept_at[i] < 0:
+                some *= factor
+        else:
+            value = counts[i] * np.log(np.float64(inverse[i]))
+            of_all += value
+            if kept_at[i] < 0:
+                of_some += value
+        if product > LARGE or product < ONE / LARGE:
+            of_all += np.log(product)
+            product = 1.0
+        if some > LARGE or some < ONE / LARGE:
+            of_some += np.log(some)
+            some = 1.0
+    return -(of_all + np.log(product)), -(of_some + np.log(some))
+
+
+@compiled(fastmath=True)
 def expect_documents(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_iter, beyond, warm, shares_of, tokens_of, inverse,
-    kept_at, kept, leave_out, one_token, floor,
+    first, last, indptr, words, counts, topics, prior, n_iter, beyond, warm, old_tokens, tokens_of, shares_of,
+    kept_at, old_kept, kept, leave_out, view_of, one_token, floor, likelihood_of,
 ):  # fmt: skip
     """E step of documents first to last.
 
-    Writes the shares and expected tokens of each document, 1 / (rows shares) of each cell, and for cells whose
-    responsibilities are kept (``kept_at`` >= 0) these responsibilities, in parts of a token. With ``leave_out`` such a
-    cell sees its word's row in all other documents: the tokens of its own are taken out of it.
+    Writes the shares and expected tokens of each document, the log-likelihood given them of all its tokens and of those
+    that keep no responsibilities, and for cells whose responsibilities are kept (``kept_at`` >= 0) these
+    responsibilities, in parts of a token. With ``warm`` it goes on from the expected tokens of the last pass. With
+    ``leave_out`` a cell whose responsibilities were kept sees its word's row in all other documents: the tokens of its
+    own are taken out of it. What one token is worth, and the least a word can have, has one row for each view.
     """
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
-    rows = np.empty((longest, K), np.float32)
+    rows, inverse = np.empty((longest, K), np.float32), np.empty(longest, np.float32)
     shares, gathered = np.empty(K, np.float32), np.empty(K, np.float32)
     prior_total = prior.sum()
     for d in range(first, last):
         start, n = indptr[d], indptr[d + 1] - indptr[d]
-        length = ZERO
+        length, frequent = ZERO, ZERO
         for i in range(n):
             word, own = words[start + i], kept_at[start + i]
             length += counts[start + i]
+            if own < 0:
+                frequent += counts[start + i]
             if leave_out and own >= 0:
-                part = counts[start + i] / PARTS
+                part, view = counts[start + i] / PARTS, view_of[word]
+                worth, least, before, row = one_token[view], floor[view], old_kept[own], topics[word]
                 for k in range(K):
-                    tokens = part * np.float32(np.int32(kept[own, k]))
-                    rows[i, k] = max(topics[word, k] - tokens * one_token[k], floor[k])
+                    tokens = part * np.float32(np.int32(before[k]))
+                    rows[i, k] = max(row[k] - tokens * worth[k], least[k])
             else:
                 for k in range(K):
                     rows[i, k] = topics[word, k]
         scale = ONE + length / prior_total
         for k in range(K):
-            shares[k] = prior[k] + tokens_of[d, k] if warm else prior[k] * scale
-        own_inverse = inverse[start : start + n]
+            shares[k] = prior[k] + old_tokens[d, k] if warm else prior[k] * scale
+        own_inverse = inverse[:n]
         fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, own_inverse, n_iter, beyond)
         for i in range(n):
             own = kept_at[start + i]
@@ -269,12 +311,17 @@ def expect_documents(  # type: ignore[no-untyped-def]
                 parts = PARTS * own_inverse[i]
                 for k in range(K):
                     kept[own, k] = np.int32(parts * shares[k] * rows[i, k] + np.float32(0.5))
+        total = 0.0
+        for k in range(K):  # by itself: how a sum is vectorised beside stores depends on where arrays lie
+            total += shares[k]
         for k in range(K):
             shares_of[d, k] = shares[k]
             tokens_of[d, k] = shares[k] * gathered[k]
+        of_all, of_some = _log_likelihoods(counts[start : start + n], own_inverse, kept_at[start : start + n])
+        likelihood_of[d, 0], likelihood_of[d, 1] = of_all - length * np.log(total), of_some - frequent * np.log(total)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def collect_words(  # type: ignore[no-untyped-def]
     first, last, word_ptr, documents, counts, shares_of, topics, kept_at, kept, out
 ):
@@ -322,7 +369,7 @@ def collect_words(  # type: ignore[no-untyped-def]
             out[word, k] = tokens[k] + scaled[k] * row[k]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type: ignore[no-untyped-def]
     """M step of words first to last where the responsibilities of all cells are kept, as they are."""
     K = out.shape[1]
@@ -335,13 +382,12 @@ def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type:
                 out[word, k] += counts[cell] * kept[cell, k]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def go_beyond(first, last, others, before, fresh, parts, out):  # type: ignore[no-untyped-def]
     """Write the counts of words first to last in all documents, gone on in the direction of their last change.
 
-    ``fresh`` are the counts in the documents that were looked at last, ``before`` what they had been, which is
-    overwritten, and ``others`` those in all other documents. Each word goes on by a part of the change. Returns the
-    sums over the words.
+    ``fresh`` are the counts in the documents that were looked at last, ``before`` what they had been, and ``others``
+    those in all other documents. Each word goes on by a part of the change. Returns the sums over the words.
     """
     K = fresh.shape[1]
     sums = np.zeros(K)
@@ -350,13 +396,12 @@ def go_beyond(first, last, others, before, fresh, parts, out):  # type: ignore[n
         for k in range(K):
             now = others[word, k] + fresh[word, k]
             value = max(now + part * (fresh[word, k] - before[word, k]), LEAST * now)
-            before[word, k] = fresh[word, k]
             out[word, k] = value
             sums[k] += value
     return sums
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def column_sums(counts):  # type: ignore[no-untyped-def]
     """Return the sums over words, in double precision."""
     totals = np.zeros(counts.shape[1])
@@ -366,15 +411,18 @@ def column_sums(counts):  # type: ignore[no-untyped-def]
     return totals
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def scale_and_raise(counts, scale, floor, out):  # type: ignore[no-untyped-def]
-    """Write ``counts * scale + floor``, both one number a topic; ``out`` may be the counts themselves."""
-    for word in range(counts.shape[0]):
+@compiled(fastmath=True)
+def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-untyped-def]
+    """Write ``counts * scale + floor`` of words first to last, both with one number for each topic.
+
+    ``out`` may be the counts themselves.
+    """
+    for word in range(first, last):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def expect_variational(  # type: ignore[no-untyped-def]
     first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
 ):
@@ -399,7 +447,7 @@ def expect_variational(  # type: ignore[no-untyped-def]
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def expect_cvb0(  # type: ignore[no-untyped-def]
     first, last, indptr, words, counts, topics, prior, n_iter, warm, tokens_of, kept, one_token, floor
 ):

@@ -1,13 +1,13 @@
 """The single-topic model: one topic a document, so that the posterior is exact."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logsumexp
 
-from polyad.engine import Block, Blocks, Runner
+from polyad.engine import Block, Source, one_round, rows, total
 from polyad.engine.blocks import FloatArray
+from polyad.inference.presets import Preset
 
 
 @dataclass(frozen=True)
@@ -30,79 +30,84 @@ class MixturePolished:
     objective: tuple[float, ...]
 
 
-def topic_posterior(components: FloatArray, weights: FloatArray, blocks: Blocks, run: Runner) -> FloatArray:
+@dataclass(frozen=True)
+class _LogMixture:
+    """Logarithms of a mixture: topics M x K, and their probabilities K."""
+
+    topics: FloatArray
+    weights: FloatArray
+
+    def joint(self, block: Block) -> FloatArray:
+        """Return log p(topic, tokens) of the documents of a block, N x K."""
+        joint: FloatArray = block.rows @ self.topics + self.weights
+        return joint
+
+
+def _logarithms(components: FloatArray, weights: FloatArray) -> _LogMixture:
+    return _LogMixture(np.log(np.maximum(components, 1e-300)).T.copy(), np.log(np.maximum(weights, 1e-300)))
+
+
+def topic_posterior(components: FloatArray, weights: FloatArray, source: Source) -> FloatArray:
     """Return the exact posterior of each document's topic, N x K (Remark 1 of the SVTD paper).
 
     A document without tokens gets the topic probabilities themselves.
     """
-    log_topics = np.log(np.maximum(components, 1e-300)).T.copy()
-    log_weights = np.log(np.maximum(weights, 1e-300))
-    posterior = np.empty((blocks.shape[0], weights.size))
-
-    def block_posterior(block: Block) -> int:
-        joint = block.rows @ log_topics + log_weights
-        posterior[block.slice] = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-        return 0
-
-    run(block_posterior, blocks)
-    return posterior
+    return rows(_posterior, source, _logarithms(components, weights))
 
 
-def mixture_log_likelihood(components: FloatArray, weights: FloatArray, blocks: Blocks, run: Runner) -> float:
+def _posterior(block: Block, mixture: _LogMixture) -> FloatArray:
+    joint = mixture.joint(block)
+    return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+
+
+def mixture_log_likelihood(components: FloatArray, weights: FloatArray, source: Source) -> float:
     """Return the exact log-likelihood of the token sequences of all documents."""
-    log_topics = np.log(np.maximum(components, 1e-300)).T.copy()
-    log_weights = np.log(np.maximum(weights, 1e-300))
-    return run(lambda block: float(logsumexp(block.rows @ log_topics + log_weights, axis=1).sum()), blocks)
+    return total(_log_likelihood, source, _logarithms(components, weights))
+
+
+def _log_likelihood(block: Block, mixture: _LogMixture) -> float:
+    return float(logsumexp(mixture.joint(block), axis=1).sum())
 
 
 def polish_mixture(
-    blocks: Blocks,
-    components: FloatArray,
-    weights: FloatArray,
-    run: Runner,
-    *,
-    n_passes: int,
-    smoothing: float,
-    progress: Callable[[int], object] | None = None,
+    source: Source, components: FloatArray, weights: FloatArray, *, preset: Preset, smoothing: float
 ) -> MixturePolished:
     """Improve a mixture of topics by passes of EM, each a sum over blocks.
 
     Parameters
     ----------
-    blocks, run
-        The counts, and how a pass over them is run.
+    source
+        The counts.
     components, weights
         Where to start.
-    n_passes
-        How many passes.
+    preset
+        How many passes, and when to stop.
     smoothing
         Tokens added to every word of every topic.
-    progress
-        Called with the number of each finished pass.
     """
-    N, M = blocks.shape
+    N, M = source.shape
     K = weights.size
     topics, shares = components, weights
     objective: list[float] = []
     tokens = np.zeros(K)
-    for number in range(n_passes):
-        log_topics = np.log(np.maximum(topics, 1e-300)).T.copy()
-        log_shares = np.log(np.maximum(shares, 1e-300))
-
-        def block_sums(
-            block: Block, log_topics: FloatArray = log_topics, log_shares: FloatArray = log_shares
-        ) -> tuple[FloatArray, FloatArray, float, float]:
-            joint = block.rows @ log_topics + log_shares
-            evidence = logsumexp(joint, axis=1, keepdims=True)
-            posterior = np.exp(joint - evidence)
-            return block.rows.T @ posterior, posterior.sum(axis=0), float(evidence.sum()), float(block.rows.sum())
-
-        counts, documents, likelihood, n_tokens = run(block_sums, blocks)
-        penalty = smoothing * float(log_topics.sum()) + float(log_shares.sum())
-        objective.append((likelihood + penalty) / max(n_tokens, 1.0))
+    for number in range(1, preset.most_passes + 1):
+        with one_round(number, preset.most_passes, passes=1) as found:
+            mixture = _logarithms(topics, shares)
+            counts, documents, likelihood, n_tokens = total(_expected_counts, source, mixture)
+            penalty = smoothing * float(mixture.topics.sum()) + float(mixture.weights.sum())
+            objective.append((likelihood + penalty) / max(n_tokens, 1.0))
+            found.append(objective[-1])
         tokens = counts.sum(axis=0)
         topics = ((counts + smoothing) / (tokens + M * smoothing)).T
         shares = (documents + 1) / (N + K)
-        if progress is not None:
-            progress(number + 1)
+        gained = (objective[-1] - objective[-2]) * n_tokens / N if number > 1 else np.inf
+        if preset.has_enough(gained, number, K):
+            break
     return MixturePolished(topics, shares, tokens, tuple(objective))
+
+
+def _expected_counts(block: Block, mixture: _LogMixture) -> tuple[FloatArray, FloatArray, float, float]:
+    joint = mixture.joint(block)
+    evidence = logsumexp(joint, axis=1, keepdims=True)
+    posterior = np.exp(joint - evidence)
+    return block.rows.T @ posterior, posterior.sum(axis=0), float(evidence.sum()), float(block.tokens.sum())

@@ -1,25 +1,36 @@
 """Polishing: a few passes of likelihood over the corpus, started from the topics of the moments.
 
-Every pass is an E step over ranges of documents and an M step over ranges of words, for one half of the documents
-and then for the other. No pass depends on the number of threads.
+Every pass is an E step over documents and an M step over words, shard by shard, for one half of the documents and then
+for the other. It knows of one text, and of several aligned ones whose documents share their topic shares (polylingual
+topics): the words of all views stand one after the other, and the topics of each view sum to 1 by themselves.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from polyad.engine import Runner
-from polyad.engine.blocks import FloatArray, rows_between
-from polyad.inference.cells import Range, cells_of, padded_vector, topic_table
-from polyad.inference.expectation import OWN, Documents, Table, Worth, collect, collect_range, expect, prepare_documents
+from polyad.engine import Block, Source, for_each, halves, new_states, one_round, step, sum_over, total
+from polyad.engine.blocks import FloatArray
+from polyad.inference.cells import Range, padded_vector, read_only, topic_table, word_ranges
+from polyad.inference.expectation import (
+    OWN,
+    Iterations,
+    Likelihood,
+    Table,
+    TopicTable,
+    Worth,
+    expect_and_collect,
+    prepare_documents,
+)
 from polyad.inference.kernels import column_sums, go_beyond, padded, scale_and_raise
+from polyad.inference.presets import Preset
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
-SHARES_BEYOND = 0.7  # of its last change by which a step in the shares of a document goes on: EM creeps
-COUNTS_BEYOND = 1.25  # the same for the counts of words, of the change in one half of the documents
+SHARES_BEYOND = 0.8  # of its last change by which a step in the shares of a document goes on: EM creeps
+COUNTS_BEYOND = 1.3  # the same for the counts of words, of the change in one half of the documents
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 
@@ -30,16 +41,25 @@ class Polished:
     Attributes
     ----------
     components
-        K x M, rows sum to 1, all positive.
-    topic_tokens
-        Expected tokens of each topic in the corpus.
+        K x M, rows sum to 1 over the words of each view and are positive, but for topics that a view does not have.
+    view_tokens
+        Expected tokens of each topic in each view of the corpus, views x K.
     objective
-        Log-likelihood per token that each pass found, of the topics it saw (before words are settled).
+        Log-likelihood per token that each pass found, of the topics it saw (before words are settled). From the second
+        pass on documents do not see their own tokens: it then estimates how well the topics predict.
+    edges
+        The first word of each view, and the number of all words.
     """
 
     components: FloatArray
-    topic_tokens: FloatArray
+    view_tokens: FloatArray
     objective: tuple[float, ...]
+    edges: tuple[int, ...]
+
+    @property
+    def topic_tokens(self) -> FloatArray:
+        """Expected tokens of each topic in the corpus, K."""
+        return self.view_tokens.sum(axis=0)
 
 
 def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int, n_components: int) -> int:
@@ -47,19 +67,17 @@ def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int,
     K = padded(n_components)
     by_document, by_word = n_cells * (4 + 4 + 4), n_cells * (4 + 4 + 4)  # counts, kept places; inverse, documents
     transposition = 8 * n_cells
-    return by_document + by_word + transposition + 4 * K * (2 * n_documents + 7 * n_words) + 2 * K * n_own_cells
+    return by_document + by_word + transposition + 4 * K * (4 * n_documents + 7 * n_words) + 4 * K * n_own_cells
 
 
 def polish(
-    counts: sparse.csr_array,
+    source: Source,
     components: FloatArray,
     prior: FloatArray,
-    run: Runner,
     *,
-    n_passes: int,
+    preset: Preset,
     smoothing: FloatArray | None = None,
     leave_out: bool = True,
-    progress: Callable[[int], object] | None = None,
 ) -> Polished:
     """Improve topics by passes of EM in which a document's own tokens do not count for themselves.
 
@@ -76,149 +94,181 @@ def polish(
 
     Parameters
     ----------
-    counts
-        Canonical CSR counts. The first half of the documents (by cells) and the second should be alike: see
-        :func:`polyad.engine.ordered_by_content`.
+    source
+        Counts of one text, or of several aligned ones. The first half of the documents (by shards, or by the cells of
+        one) and the second should be alike: see :func:`polyad.engine.ordered_by_content`.
     components
-        Where to start: K x M, rows sum to 1.
+        Where to start: K x M, rows sum to 1 over the words of each view. A topic without any word of a view is one
+        that the view does not have, and stays so.
     prior
         Dirichlet parameters of the topic shares, K.
-    run
-        How ranges of documents and of words are run.
-    n_passes
-        How many passes.
+    preset
+        How many passes, and when to stop.
     smoothing
         Tokens added to every word of each topic, K; None adds ``SMOOTHING`` in all, split by the topics' tokens.
     leave_out
         False gives plain EM: no halves, no step beyond a change and no word settled. With a given ``smoothing`` its
         penalised likelihood never gets worse.
-    progress
-        Called with the number of each finished pass.
     """
-    K = components.shape[0]
-    word_totals = np.bincount(counts.indices, counts.data, counts.shape[1]).astype(np.float64)
-    groups = [
-        prepare_documents(cells_of(group), word_totals if leave_out else None, K)
-        for group in (halves(counts) if leave_out else [counts])
-    ]
-    tables = _Tables.starting_at(topic_table(components), len(groups))
-    # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
-    may_go_beyond = (len(groups) > 1) & (word_totals * OWN > 1)
-    beyond = np.where(may_go_beyond, COUNTS_BEYOND, 0.0).astype(np.float32)
-    padded_prior, worth, early = padded_vector(prior), None, tables.topics
-    objective: list[float] = []
-    for number in range(n_passes):
-        likelihood = 0.0
-        for turn, group in enumerate(groups):
-            likelihood += expect(
-                group, tables.topics, padded_prior, run, INNER, warm=number > 0,
-                beyond=SHARES_BEYOND if leave_out else 0.0, worth=worth if leave_out else None,
-            )  # fmt: skip
-            last_turn = turn == len(groups) - 1
-            if number == 0 and not last_turn:
-                collect(group, tables.topics, run, tables.tokens[turn])  # the topics wait for the other half
-                continue
-            stays = number == 0 or (number == n_passes - 1 and last_turn)  # the last topics are those of the tokens
-            worth = _renew(group, turn, tables, np.zeros_like(beyond) if stays else beyond, run, K, smoothing)
-        objective.append(likelihood / max(float(word_totals.sum()), 1.0))
-        if number == 0 and leave_out:
-            early = tables.topics.copy()
-        if progress is not None:
-            progress(number + 1)
-    if leave_out:
-        settle_words(early, tables.topics, word_totals, K)
-    topics = np.ascontiguousarray(tables.topics[:, :K].T, dtype=np.float64)
-    topics /= topics.sum(axis=1, keepdims=True)
-    topic_tokens = np.sum([column_sums(half)[:K] for half in tables.tokens], axis=0)
-    return Polished(topics, topic_tokens, tuple(objective))
+    word_totals = total(_word_totals, source)
+    groups = halves(source) if leave_out else [source]
+    run = _Run(groups, word_totals, components, prior, smoothing, leave_out)
+    for number in range(1, preset.most_passes + 1):
+        with one_round(number, preset.most_passes, passes=len(groups)) as found:
+            run.go_on()
+            found.append(run.objective[-1])
+        if preset.has_enough(run.gained, number, run.n_topics):
+            break
+    return run.result()
 
 
-def halves(counts: sparse.csr_array) -> list[sparse.csr_array]:
-    """Cut documents into the first and the others, with about as many cells if that can be, without copying."""
-    n_documents = counts.shape[0]
-    if n_documents < 2:
-        return [counts]
-    cut = int(np.clip(np.searchsorted(counts.indptr, counts.nnz / 2), 1, n_documents - 1))
-    return [rows_between(counts, 0, cut), rows_between(counts, cut, n_documents)]
+def _word_totals(block: Block) -> FloatArray:
+    return np.concatenate([np.bincount(v.indices, v.data, v.shape[1]).astype(np.float64) for v in block.views])
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """What passes renew in place; all are words x K, with K padded.
+class _Run:
+    """The tables that passes renew, and the passes."""
 
-    Attributes
-    ----------
-    topics
-        Probabilities of the words in each topic.
-    tokens, others
-        For each group of documents its expected tokens, and those of all other documents: the other half's.
-    room
-        For the tokens of a group before they take the place of the old ones.
-    """
+    def __init__(
+        self,
+        groups: Sequence[Source],
+        word_totals: FloatArray,
+        components: FloatArray,
+        prior: FloatArray,
+        smoothing: FloatArray | None,
+        leave_out: bool,
+    ) -> None:
+        self.groups, self.word_totals, self.leave_out = groups, word_totals, leave_out
+        self.n_topics, self.smoothing = components.shape[0], smoothing
+        edges = tuple(accumulate(groups[0].widths, initial=0))
+        self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
+        self.table = TopicTable(topic_table(components), padded_vector(prior), edges)
+        self.early = self.table.topics
+        self.tokens = [np.zeros_like(self.table.topics) for _ in groups]  # of each group, expected in its last pass
+        totals = word_totals if leave_out else None
+        self.states = [step(prepare_documents, group, new_states(group), totals, self.n_topics)[1] for group in groups]
+        self.found: list[Likelihood] = []  # by every pass
 
-    topics: Table
-    tokens: list[Table]
-    others: list[Table]
-    room: Table
+    @property
+    def objective(self) -> tuple[float, ...]:
+        """Log-likelihood per token of every pass."""
+        n_tokens = max(float(self.word_totals.sum()), 1.0)
+        return tuple(found.all / n_tokens for found in self.found)
 
-    @staticmethod
-    def starting_at(topics: Table, n_groups: int) -> "_Tables":
-        """Return the tables of one group or of two halves, with no tokens yet."""
-        tokens = [np.zeros_like(topics) for _ in range(n_groups)]
-        others = tokens[::-1] if n_groups > 1 else [np.zeros_like(topics)]
-        return _Tables(topics, tokens, others, np.empty_like(topics))
+    @property
+    def gained(self) -> float:
+        """What the last pass gained on the tokens of frequent words, in nats for each document.
+
+        The first pass saw topics with its own tokens in them: the second is the first to compare others with.
+        """
+        if len(self.found) < 3:
+            return np.inf
+        n_documents = sum(group.n_rows for group in self.groups)
+        return (self.found[-1].frequent - self.found[-2].frequent) / n_documents
+
+    def go_on(self) -> None:
+        """Run a pass: the E step, the M step and new topics, for each group of documents in turn."""
+        first = not self.found
+        iterations = Iterations(INNER, warm=not first, beyond=SHARES_BEYOND if self.leave_out else 0.0)
+        likelihood = Likelihood(0.0, 0.0)
+        for turn, group in enumerate(self.groups):
+            (fresh, found), self.states[turn] = step(
+                expect_and_collect, group, self.states[turn], self.table, iterations
+            )
+            likelihood += found
+            if first and turn < len(self.groups) - 1:
+                self.tokens[turn] = fresh  # the topics wait for the other half
+            else:
+                self._renew(turn, fresh, 0.0 if first else COUNTS_BEYOND)
+        self.found.append(likelihood)
+        if first:
+            self.early = self.table.topics
+
+    def _renew(self, turn: int, fresh: Table, beyond: float) -> None:
+        """Renew the expected tokens of a group and all topics; counts of words go beyond their change by a part."""
+        before = self.tokens[turn]
+        others = self.tokens[1 - turn] if len(self.groups) > 1 else np.zeros_like(before)
+        # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
+        may_go_beyond = (len(self.groups) > 1) & (self.word_totals * OWN > 1)
+        parts = np.where(may_go_beyond, beyond, 0.0).astype(np.float32)
+        topics, edges = np.empty_like(before), self.table.edges
+        sums = np.stack(
+            [
+                sum_over(
+                    lambda words: go_beyond(*words, others, before, fresh, parts, topics),
+                    word_ranges(*view, topics.shape[1]),
+                )
+                for view in pairwise(edges)
+            ]
+        )
+        worth = worth_of_tokens(sums[:, : self.n_topics], np.diff(edges), self.smoothing, self.present)
+        normalise(topics, worth, edges)
+        self.tokens[turn] = fresh
+        self.table = replace(self.table, topics=topics, worth=worth if self.leave_out else None)
+
+    def result(self) -> Polished:
+        """Return the topics of the expected tokens, with rare words settled: any pass can be the last."""
+        K, edges = self.n_topics, self.table.edges
+        if self.found:
+            self._renew(len(self.groups) - 1, self.tokens[-1], 0.0)
+        topics = self.table.topics
+        if self.leave_out:
+            topics = settle_words(self.early, topics, self.word_totals, K)
+        components = np.ascontiguousarray(topics[:, :K].T, dtype=np.float64)
+        for first, last in pairwise(edges):
+            components[:, first:last] /= np.maximum(components[:, first:last].sum(axis=1, keepdims=True), 1e-300)
+        view_tokens = np.stack(
+            [sum(column_sums(half[first:last])[:K] for half in self.tokens) for first, last in pairwise(edges)]
+        )
+        return Polished(components, view_tokens, self.objective, edges)
 
 
-def _renew(
-    group: Documents,
-    turn: int,
-    tables: _Tables,
-    beyond: NDArray[np.float32],
-    run: Runner,
-    K: int,
-    smoothing: FloatArray | None,
-) -> Worth:
-    """M step of a group: renew its expected tokens and all topics; return what :func:`worth_of_tokens` does.
-
-    The counts of every word go ``beyond`` their change by a part of it.
-    """
-    topics, tokens, others, room = tables.topics, tables.tokens[turn], tables.others[turn], tables.room
-
-    def renew_range(words: Range) -> FloatArray:
-        collect_range(group, topics, words, room)
-        sums: FloatArray = go_beyond(*words, others, tokens, room, beyond, topics)
-        return sums
-
-    sums = run(renew_range, group.by_word.ranges)
-    one_token, floor = worth_of_tokens(sums[:K], topics.shape[0], smoothing)
-    scale_and_raise(topics, one_token, floor, topics)
-    return one_token, floor
-
-
-def settle_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> None:
+def settle_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> Table:
     """Take up to half of a word's row back to the first pass, the more the fewer tokens it has for each topic.
 
     Every pass sharpens all rows. For a word with few tokens that is learning by heart, and how early to stop depends
-    on the word: one that occurs n times keeps 1/2 K / (K + n) of its early row. In place; topics need no longer sum
-    to 1.
+    on the word: one that occurs n times keeps 1/2 K / (K + n) of its early row. Topics need no longer sum to 1.
     """
     share = (0.5 * K / (K + word_totals)).astype(np.float32)[:, None]
-    late += share * (early - late)
+    return late + share * (early - late)
 
 
-def worth_of_tokens(tokens: FloatArray, n_words: int, smoothing: FloatArray | None) -> Worth:
-    """Return what one token is worth in each topic, given the tokens of the topic, and the least a word can have."""
-    added = SMOOTHING * tokens / max(tokens.sum(), 1e-300) if smoothing is None else smoothing
-    added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
-    totals = tokens + n_words * added
-    return padded_vector(1 / totals), padded_vector(added / totals)
+def worth_of_tokens(
+    tokens: FloatArray,
+    n_words: NDArray[np.integer],
+    smoothing: FloatArray | None,
+    present: NDArray[np.bool_] | None = None,
+) -> Worth:
+    """Return what turns counts into probabilities, given the tokens of the topics in each view, views x K.
+
+    A topic that is not ``present`` in a view (views x K; None: all are) has none of its words, smoothed or not.
+    """
+    one_token, floor = [], []
+    present = np.ones(tokens.shape, bool) if present is None else present
+    for view, size, has in zip(tokens, n_words, present):
+        added = SMOOTHING * view / max(view.sum(), 1e-300) if smoothing is None else smoothing
+        added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
+        totals = view + size * added
+        one_token.append(padded_vector(has / totals))
+        floor.append(padded_vector(has * added / totals))
+    return Worth(read_only(np.stack(one_token)), read_only(np.stack(floor)))
 
 
-def normalised_topics(
-    counts: Table, K: int, smoothing: FloatArray | None
-) -> tuple[Table, NDArray[np.float32], NDArray[np.float32]]:
-    """Topics from expected counts; with them what one token is worth in each topic, and the least a word can have."""
-    one_token, floor = worth_of_tokens(column_sums(counts)[:K], counts.shape[0], smoothing)
-    table = np.empty_like(counts)
-    scale_and_raise(counts, one_token, floor, table)
-    return table, one_token, floor
+def normalise(counts: Table, worth: Worth, edges: tuple[int, ...]) -> None:
+    """Turn counts of words in topics into probabilities, in place."""
+    for view, (first, last) in enumerate(pairwise(edges)):
+        scale, floor = worth.one_token[view], worth.floor[view]
+
+        def scale_range(words: Range, scale: Table = scale, floor: Table = floor) -> None:
+            scale_and_raise(*words, counts, scale, floor, counts)
+
+        for_each(scale_range, word_ranges(first, last, counts.shape[1]))
+
+
+def normalised_topics(counts: Table, K: int, smoothing: FloatArray | None) -> tuple[Table, Worth]:
+    """Topics of one view from expected counts, and what one token is worth in them."""
+    edges = (0, counts.shape[0])
+    worth = worth_of_tokens(column_sums(counts)[None, :K], np.diff(edges), smoothing)
+    topics = counts.copy()
+    normalise(topics, worth, edges)
+    return topics, worth

@@ -2,11 +2,11 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 
-from polyad.engine import Runner
+from polyad.engine import Block, Source, rows
 from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import cells_of, padded_vector, topic_table
+from polyad.inference.cells import cells_of_block, padded_vector, topic_table
+from polyad.inference.expectation import Table
 from polyad.inference.kernels import infer_shares, infer_shares_cvb0, infer_shares_variational
 
 METHODS = {"map": infer_shares, "variational": infer_shares_variational, "cvb0": infer_shares_cvb0}
@@ -29,8 +29,7 @@ def checked_topics(components: ArrayLike, prior: ArrayLike) -> tuple[FloatArray,
 def topic_shares(
     components: ArrayLike,
     prior: ArrayLike,
-    counts: sparse.csr_array,
-    run: Runner,
+    source: Source,
     *,
     method: str = "map",
     max_iter: int = 20,
@@ -43,10 +42,8 @@ def topic_shares(
         K x M, rows sum to 1.
     prior
         Dirichlet parameters of the shares.
-    counts
-        Canonical CSR counts over the same M words.
-    run
-        How the ranges of documents are run; the answer does not depend on it.
+    source
+        Counts over the same M words; those of several views one after the other.
     method
         "map": expected tokens under the shares themselves, the fixed point of EM for a Dirichlet with parameters
         one larger. "variational": the mean of the variational posterior. "cvb0": each token sees the others'
@@ -61,17 +58,18 @@ def topic_shares(
     if method not in METHODS:
         raise ValueError(f"method is {method!r}; give one of {', '.join(map(repr, METHODS))}.")
     topics, alpha = checked_topics(components, prior)
-    if counts.shape[1] != topics.shape[1]:
-        raise ValueError(f"The documents have {counts.shape[1]} words, and the topics have {topics.shape[1]}.")
-    K = topics.shape[0]
-    cells, table, padded_prior = cells_of(counts), topic_table(topics), padded_vector(alpha)
+    n_words = sum(source.widths)
+    if n_words != topics.shape[1]:
+        raise ValueError(f"The documents have {n_words} words, and the topics have {topics.shape[1]}.")
+    return rows(infer_block, source, topic_table(topics), alpha, method, max_iter)
+
+
+def infer_block(block: Block, table: Table, prior: FloatArray, method: str, max_iter: int) -> FloatArray:
+    """Return the topic shares of the documents of a block."""
+    cells, K = cells_of_block(block), prior.size
     shares = np.zeros((cells.shape[0], table.shape[1]), np.float32)
-    infer = METHODS[method]
-
-    def infer_range(documents: tuple[int, int]) -> None:
-        first, last = documents
-        infer(first, last, cells.indptr, cells.words, cells.counts, table, padded_prior, K, max_iter, shares)
-
-    run.each(infer_range, cells.document_ranges)
-    result = shares[:, :K].astype(np.float64)
-    return result / result.sum(axis=1, keepdims=True)
+    METHODS[method](
+        0, cells.shape[0], cells.indptr, cells.words, cells.counts, table, padded_vector(prior), K, max_iter, shares
+    )
+    found = shares[:, :K].astype(np.float64)
+    return found / found.sum(axis=1, keepdims=True)

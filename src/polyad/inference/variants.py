@@ -3,86 +3,86 @@
 :func:`polyad.inference.polish` is the one the models use; these are for comparison, and for those who want them.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import gammaln, psi
 
-from polyad.engine import Runner
+from polyad.engine import Block, Source, for_each, new_states, step, sum_over, total
 from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import Cells, cells_of, index_words, padded_vector, topic_table
-from polyad.inference.expectation import Table, collect, expect, prepare_documents
+from polyad.engine.sources import part_of
+from polyad.inference.cells import Cells, Range, by_word, cells_of_block, padded_vector, read_only, topic_table
+from polyad.inference.expectation import Iterations, Table, TopicTable, Worth, expect_and_collect, prepare_documents
 from polyad.inference.kernels import collect_kept, collect_words, expect_cvb0, expect_variational, padded
 from polyad.inference.polish import Polished, normalised_topics
 
 INNER = 5  # iterations for each document in a pass
 
-Progress = Callable[[int], object] | None
-
 
 def variational_passes(
-    counts: sparse.csr_array,
-    components: FloatArray,
-    prior: FloatArray,
-    run: Runner,
-    *,
-    n_passes: int,
-    smoothing: FloatArray,
-    progress: Progress = None,
+    source: Source, components: FloatArray, prior: FloatArray, *, n_passes: int, smoothing: FloatArray
 ) -> Polished:
     """Improve topics by variational EM (Blei, Ng and Jordan 2003); the bound on the evidence never gets worse.
 
     Parameters
     ----------
-    counts
-        Canonical CSR counts.
+    source
+        The counts.
     components, prior
         Where to start, K x M, and the Dirichlet parameters of the shares, K.
-    run
-        How ranges of documents and words are run.
     n_passes
         How many passes.
     smoothing
         Tokens added to every word of each topic, K.
-    progress
-        Called with the number of each finished pass.
     """
-    K = prior.size
-    cells, table, alpha = cells_of(counts), topic_table(components), padded_vector(prior)
-    index = index_words(cells)
-    gamma, weights = np.zeros((2, cells.shape[0], padded(K)), np.float32)
-    shift = np.empty(cells.shape[0])
-    inverse, nothing_kept = np.empty(cells.words.size, np.float32), np.full(cells.words.size, -1, np.int32)
-    none, word_counts = np.zeros((0, padded(K)), np.uint16), cells.counts[index.cells]
-    totals = np.empty_like(table)
+    K, table = prior.size, topic_table(components)
+    n_tokens = _n_tokens(source)
+    states: Sequence[Any] = new_states(source)
+    tokens = np.zeros_like(table)
     objective: list[float] = []
-    for number in range(n_passes):
-        current = table
-
-        def expect_range(documents: tuple[int, int], table: Table = current, warm: bool = number > 0) -> float:
-            first, last = documents
-            expect_variational(
-                first, last, cells.indptr, cells.words, cells.counts, table, alpha, K, INNER, warm,
-                gamma, weights, inverse, shift,
-            )  # fmt: skip
-            return _evidence_bound(cells, gamma[first:last, :K], inverse, shift[first:last], prior, first, last)
-
-        def collect_range(words: tuple[int, int], table: Table = current) -> None:
-            first, last = words
-            collect_words(
-                first, last, index.indptr, index.documents, word_counts, weights, table, nothing_kept, none, totals
-            )
-
-        bound = run(expect_range, cells.document_ranges)
+    for _ in range(n_passes):
+        (tokens, bound), states = step(_variational_step, source, states, table, prior)
         log_topics = np.log(np.maximum(table[:, :K], 1e-30)).sum(axis=0, dtype=np.float64)
-        objective.append((bound + float(smoothing @ log_topics)) / max(float(counts.sum()), 1.0))
-        run.each(collect_range, index.ranges)
-        table = normalised_topics(totals, K, smoothing)[0]
-        if progress is not None:
-            progress(number + 1)
-    return _polished(table, totals, K, objective)
+        objective.append((bound + float(smoothing @ log_topics)) / n_tokens)
+        table, _ = normalised_topics(tokens, K, smoothing)
+    return _polished(table, tokens, K, objective)
+
+
+def _variational_step(
+    shard: Block, gamma: Table | None, table: Table, prior: FloatArray
+) -> tuple[tuple[Table, float], Table]:
+    """One pass of variational EM over a shard; the state are the Dirichlet parameters of the documents."""
+    cells, K, alpha, table = cells_of_block(shard), prior.size, padded_vector(prior), read_only(table)
+    fresh = np.zeros((cells.shape[0], padded(K)), np.float32) if gamma is None else np.array(gamma)
+    weights, shift = np.empty_like(fresh), np.empty(cells.shape[0])
+    inverse = np.empty(cells.words.size, np.float32)
+
+    def expect_range(documents: Range) -> float:
+        expect_variational(
+            *documents, cells.indptr, cells.words, cells.counts, table, alpha, K, INNER, gamma is not None,
+            fresh, weights, inverse, shift,
+        )  # fmt: skip
+        return _evidence_bound(cells, fresh[slice(*documents), :K], inverse, shift[slice(*documents)], prior, documents)
+
+    bound = sum_over(expect_range, cells.ranges)
+    return (_collected(cells, weights, table), bound), fresh
+
+
+def _collected(cells: Cells, shares: Table, table: Table) -> Table:
+    """M step from shares of documents, where no responsibilities are kept."""
+    index, found = by_word(cells), np.empty_like(table)
+    counts, nothing_kept = read_only(cells.counts[index.cells]), read_only(np.full(cells.words.size, -1, np.int32))
+    none, shares = read_only(np.zeros((0, table.shape[1]), np.uint16)), read_only(shares)
+
+    def collect_range(words: Range) -> None:
+        collect_words(*words, index.indptr, index.documents, counts, shares, table, nothing_kept, none, found)
+
+    for_each(collect_range, index.ranges)
+    return found
 
 
 def _evidence_bound(
@@ -91,10 +91,10 @@ def _evidence_bound(
     inverse: NDArray[np.float32],
     shift: FloatArray,
     prior: FloatArray,
-    first: int,
-    last: int,
+    documents: Range,
 ) -> float:
-    """Variational bound of documents first to last, at the best responsibilities for their Dirichlet parameters."""
+    """Variational bound of some documents, at the best responsibilities for their Dirichlet parameters."""
+    first, last = documents
     wide = gamma.astype(np.float64)
     sums = wide.sum(axis=1)
     expected_log = psi(wide) - psi(sums)[:, None]
@@ -108,82 +108,87 @@ def _evidence_bound(
     return tokens + float(shares.sum()) + (last - first) * float(gammaln(prior.sum()) - gammaln(prior).sum())
 
 
+@dataclass(frozen=True)
+class _Assigned:
+    """What CVB0 keeps of a shard: expected tokens of its documents, and the responsibilities of every cell."""
+
+    tokens: Table
+    kept: Table
+
+
 def cvb0_passes(
-    counts: sparse.csr_array,
-    components: FloatArray,
-    prior: FloatArray,
-    run: Runner,
-    *,
-    n_passes: int,
-    smoothing: FloatArray,
-    progress: Progress = None,
+    source: Source, components: FloatArray, prior: FloatArray, *, n_passes: int, smoothing: FloatArray
 ) -> Polished:
     """Improve topics by CVB0 (Asuncion et al. 2009), with the topics of the last pass for all documents.
 
     Parameters are those of :func:`variational_passes`. It keeps non-zeros x K numbers of 4 bytes. The objective is
     the log-likelihood per token of the topics each pass has made.
     """
-    K = prior.size
-    cells, table, alpha = cells_of(counts), topic_table(components), padded_vector(prior)
-    index = index_words(cells)
-    kept = np.zeros((cells.words.size, padded(K)), np.float32)
-    tokens = np.zeros((cells.shape[0], padded(K)), np.float32)
-    one_token, floor = np.zeros((2, padded(K)), np.float32)
-    totals = np.empty_like(table)
+    K, table, worth = prior.size, topic_table(components), None
+    n_tokens = _n_tokens(source)
+    states: Sequence[Any] = new_states(source)
+    tokens = np.zeros_like(table)
     objective: list[float] = []
-    for number in range(n_passes):
-
-        def expect_range(
-            documents: tuple[int, int],
-            table: Table = table,
-            worth: tuple[Table, Table] = (one_token, floor),
-            warm: bool = number > 0,
-        ) -> None:
-            first, last = documents
-            expect_cvb0(
-                first, last, cells.indptr, cells.words, cells.counts, table, alpha, 1, warm, tokens, kept, *worth
-            )
-
-        def collect_range(words: tuple[int, int]) -> None:
-            first, last = words
-            collect_kept(first, last, index.indptr, index.cells, cells.counts, kept, totals)
-
-        run.each(expect_range, cells.document_ranges)
-        run.each(collect_range, index.ranges)
-        table, one_token, floor = normalised_topics(totals, K, smoothing)
-        objective.append(_token_likelihood(cells, tokens, table, prior, run))
-        if progress is not None:
-            progress(number + 1)
-    return _polished(table, totals, K, objective)
+    for _ in range(n_passes):
+        tokens, states = step(_cvb0_step, source, states, table, worth, prior)
+        table, worth = normalised_topics(tokens, K, smoothing)
+        likelihood, states = step(_token_likelihood, source, states, table, prior)
+        objective.append(likelihood / n_tokens)
+    return _polished(table, tokens, K, objective)
 
 
-def _token_likelihood(cells: Cells, tokens: Table, table: Table, prior: FloatArray, run: Runner) -> float:
-    """Log-likelihood per token with shares in proportion to prior + tokens."""
-    K = prior.size
+def _cvb0_step(
+    shard: Block, state: _Assigned | None, table: Table, worth: Worth | None, prior: FloatArray
+) -> tuple[Table, _Assigned]:
+    cells, K = cells_of_block(shard), padded(prior.size)
+    alpha, none, table = padded_vector(prior), read_only(np.zeros(K, np.float32)), read_only(table)
+    one_token, floor = (none, none) if worth is None else (worth.one_token[0], worth.floor[0])
+    if state is None:
+        tokens, kept = np.zeros((cells.shape[0], K), np.float32), np.zeros((cells.words.size, K), np.float32)
+    else:
+        tokens, kept = np.array(state.tokens), np.array(state.kept)
 
-    def of_range(documents: tuple[int, int]) -> float:
+    def expect_range(documents: Range) -> None:
+        expect_cvb0(
+            *documents, cells.indptr, cells.words, cells.counts, table, alpha, 1, state is not None, tokens, kept,
+            one_token, floor,
+        )  # fmt: skip
+
+    for_each(expect_range, cells.ranges)
+    index, found = by_word(cells), np.empty_like(table)
+
+    def collect_range(words: Range) -> None:
+        collect_kept(*words, index.indptr, index.cells, cells.counts, kept, found)
+
+    for_each(collect_range, index.ranges)
+    return found, _Assigned(tokens, kept)
+
+
+def _token_likelihood(shard: Block, state: _Assigned, table: Table, prior: FloatArray) -> tuple[float, _Assigned]:
+    """Log-likelihood of a shard with shares in proportion to prior + tokens."""
+    cells, K = cells_of_block(shard), prior.size
+
+    def of_range(documents: Range) -> float:
         first, last = documents
-        shares = tokens[first:last, :K] + prior
+        shares = state.tokens[first:last, :K] + prior
         shares /= shares.sum(axis=1, keepdims=True)
         own = slice(cells.indptr[first], cells.indptr[last])
         rows = np.repeat(np.arange(last - first), np.diff(cells.indptr[first : last + 1]))
         p = np.einsum("ik,ik->i", shares[rows], table[cells.words[own], :K])
         return float(cells.counts[own] @ np.log(np.maximum(p, 1e-30)))
 
-    return run(of_range, cells.document_ranges) / max(float(cells.counts.sum(dtype=np.float64)), 1.0)
+    return sum_over(of_range, cells.ranges), state
 
 
 def minibatch_passes(
-    counts: sparse.csr_array,
+    source: Source,
     components: FloatArray,
     prior: FloatArray,
-    run: Runner,
     *,
     n_passes: int,
     smoothing: FloatArray,
     batch_documents: int = 256,
     decay: float = 0.7,
-    progress: Progress = None,
 ) -> Polished:
     """Improve topics by stepwise EM: topics are renewed after every batch of documents (Cappe and Moulines 2009).
 
@@ -191,29 +196,46 @@ def minibatch_passes(
     of a new batch falls, in (0.5, 1]. It needs no memory of non-zeros x K; unlike the other two it depends on the order
     of the documents.
     """
-    K, N = prior.size, counts.shape[0]
-    alpha, table = padded_vector(prior), topic_table(components)
-    batches = [sparse.csr_array(counts[first : first + batch_documents]) for first in range(0, N, batch_documents)]
-    states = [prepare_documents(cells_of(batch), None, K) for batch in batches]
-    n_tokens = max(float(counts.sum()), 1.0)
-    fresh, running, step = np.empty_like(table), np.zeros(table.shape, np.float64), 0
+    K, table, n_tokens = prior.size, topic_table(components), _n_tokens(source)
+    batches = _batches(source, batch_documents)
+    states = [step(prepare_documents, batch, new_states(batch), None, K)[1] for batch in batches]
+    sizes = [_n_tokens(batch) for batch in batches]
+    alpha, running, seen = padded_vector(prior), np.zeros(table.shape, np.float64), 0
     objective: list[float] = []
     for number in range(n_passes):
         likelihood = 0.0
-        for batch, state in zip(batches, states):
-            likelihood += expect(state, table, alpha, run, INNER, warm=number > 0)
-            collect(state, table, run, fresh)
-            weight = (step + 1.0) ** -decay
-            step += 1
-            running = (1 - weight) * running + weight * n_tokens / max(float(batch.sum()), 1.0) * fresh
-            table = normalised_topics(running.astype(np.float32), K, smoothing)[0]
+        for place, (batch, size) in enumerate(zip(batches, sizes)):
+            topics = TopicTable(table, alpha, (0, table.shape[0]))
+            iterations = Iterations(INNER, warm=number > 0)
+            (fresh, found), states[place] = step(expect_and_collect, batch, states[place], topics, iterations)
+            likelihood += found.all
+            weight = (seen + 1.0) ** -decay
+            seen += 1
+            running = (1 - weight) * running + weight * n_tokens / size * fresh
+            table, _ = normalised_topics(running.astype(np.float32), K, smoothing)
         objective.append(likelihood / n_tokens)
-        if progress is not None:
-            progress(number + 1)
     return _polished(table, running.astype(np.float32), K, objective)
+
+
+def _batches(source: Source, n_documents: int) -> list[Source]:
+    """Return the documents of a source in batches, none of which crosses a shard."""
+    batches = []
+    for number, (start, end) in enumerate(pairwise(source.edges)):
+        for first in range(0, end - start, n_documents):
+            batches.append(part_of(source, ((number, first, min(first + n_documents, end - start)),)))
+    return batches
+
+
+def _n_tokens(source: Source) -> float:
+    return max(total(_block_tokens, source), 1.0)
+
+
+def _block_tokens(block: Block) -> float:
+    return float(block.tokens.sum())
 
 
 def _polished(table: Table, totals: Table, K: int, objective: list[float]) -> Polished:
     topics = table[:, :K].T.astype(np.float64)
     tokens = totals[:, :K].sum(axis=0, dtype=np.float64)
-    return Polished(topics / topics.sum(axis=1, keepdims=True), tokens, tuple(objective))
+    edges = (0, topics.shape[1])
+    return Polished(topics / topics.sum(axis=1, keepdims=True), tokens[None], tuple(objective), edges)

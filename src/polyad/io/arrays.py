@@ -86,11 +86,11 @@ def check_values(name: str, values: NDArray[np.float64], rule: ArrayRule) -> Non
         raise ModelFileError(f"its array {name} has numbers that are not finite")
     if rule.values == "positive" and values.min() <= 0:
         raise ModelFileError(f"its array {name} has numbers that are not above 0")
-    if rule.values in ("probabilities", "columns"):
+    if rule.values in ("probabilities", "topics"):
         if values.min() < 0:
             raise ModelFileError(f"its array {name} has negative probabilities")
-        totals = values.sum(axis=-1 if rule.values == "probabilities" else 0)
-        if rule.values == "columns":  # a column of zeros is a topic that the text does not have
+        totals = values.sum(axis=-1)
+        if rule.values == "topics":  # a row of zeros is a topic that the view does not have
             totals = totals[totals > 0]
         if np.abs(totals - 1).max(initial=0.0) > _SUM_TOLERANCE:
             raise ModelFileError(f"the probabilities of its array {name} do not sum to 1")

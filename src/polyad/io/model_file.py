@@ -24,7 +24,7 @@ from polyad.io.plain import (
     scalars_to,
     to_json,
 )
-from polyad.io.registry import STORED, StoredClass
+from polyad.io.registry import MAX_VIEWS, STORED, StoredClass
 
 __all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_file", "save"]
 
@@ -37,8 +37,8 @@ MAX_HEADER_BYTES = 64 * 2**20
 _IDENTITY = ("format", "version", "class", "parameters", "scalars", "arrays", "names", "text_options")
 
 
-Words = Sequence[str] | tuple[Sequence[str] | None, Sequence[str] | None]
-Options = TextOptions | tuple[TextOptions | None, TextOptions | None]
+Words = Sequence[str] | tuple[Sequence[str] | None, ...]
+Options = TextOptions | tuple[TextOptions | None, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class ModelFile:
     ----------
     model : estimator
         The fitted model, with ``vocabulary_`` and ``text_options_`` (None where the file has none); of two views with
-        ``x_vocabulary_``, ``y_vocabulary_``, ``x_text_options_`` and ``y_text_options_``.
+        ``x_vocabulary_``, ``y_vocabulary_``, ``x_text_options_`` and ``y_text_options_``; of a list of views with the
+        lists ``vocabularies_`` and ``text_options_``.
     header : dict
         The header of the file.
     """
@@ -72,14 +73,15 @@ def save(
 
     Parameters
     ----------
-    model : LDA, DiscreteICA, SingleTopic, DiscreteCCA, NonGaussianCCA, MixedCCA or ICA
+    model : LDA, DiscreteICA, SingleTopic, PolylingualLDA, DiscreteCCA, NonGaussianCCA, MixedCCA or ICA
         The fitted model.
     path : str or path
         The file, by custom named ``.polyad``.
     vocabulary : sequence of str, optional
-        The word of each column; None takes those that the model knows. Of a model of two views a pair of such lists.
+        The word of each column; None takes those that the model knows. Of several views a tuple of such lists.
     text_options : TextOptions, optional
-        How the text was split, so that new text is treated alike; of two views a pair.
+        How the text was split, so that new text is treated alike; None takes what the model knows of its corpus. Of
+        several views a tuple.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     -------
     estimator
         The fitted model, which gives the same answers as the one that was saved. Its ``vocabulary_`` and
-        ``text_options_`` (of two views one each for x and y, see `ModelFile`) are those that were saved, or None.
+        ``text_options_`` (of several views one for each, see `ModelFile`) are those that were saved, or None.
 
     Raises
     ------
@@ -154,7 +156,9 @@ def _entries(model: Any, vocabulary: Words | None, text_options: Options | None)
     if known is None or type(model) is not known.load(name):
         raise ModelFileError(f"a {name} cannot be stored; model files hold {', '.join(STORED)}.")
     check_is_fitted(model)
-    stored = known.form(model.get_params(deep=False)) or known
+    stored = known.of_views(len(getattr(model, "components_", ()))) if known.view_arrays else known
+    if len(stored.text_options) > MAX_VIEWS:
+        raise ModelFileError(f"the model has {len(stored.text_options)} views; model files hold up to {MAX_VIEWS}.")
     axes = _check_fitted_values(model, stored)
     arrays = {key: array_pieces(_value(model, key)) for key in stored.arrays}
     names = _names_of(model, stored, vocabulary)
@@ -184,8 +188,14 @@ def _entries(model: Any, vocabulary: Words | None, text_options: Options | None)
 
 
 def _value(model: Any, key: str) -> Any:
-    """Return a fitted array, or a field of a structure of them."""
-    return attrgetter(key)(model)
+    """Return a fitted array, a field of a structure of them, or an entry of a list."""
+    name, _, place = key.partition(".")
+    return getattr(model, name)[int(place)] if place.isdecimal() else attrgetter(key)(model)
+
+
+def _known(model: Any, key: str) -> Any:
+    """Return words or text options of a model, None where it has none."""
+    return _value(model, key) if hasattr(model, key.partition(".")[0]) else None
 
 
 def _check_fitted_values(model: Any, stored: StoredClass) -> dict[str, int]:
@@ -206,8 +216,8 @@ def _check_fitted_values(model: Any, stored: StoredClass) -> dict[str, int]:
 
 
 def _names_of(model: Any, stored: StoredClass, vocabulary: Words | None) -> dict[str, list[str]]:
-    given = {key: getattr(model, key, None) for key in stored.names}
-    lists = [key for key in given if key.endswith("vocabulary_")]
+    given = {key: _known(model, key) for key in stored.names}
+    lists = [key for key in given if key != "feature_names_in_"]
     given |= dict(zip(lists, _one_for_each(lists, vocabulary, "vocabulary")))
     return {key: [str(word) for word in words] for key, words in given.items() if words is not None}
 
@@ -215,10 +225,13 @@ def _names_of(model: Any, stored: StoredClass, vocabulary: Words | None) -> dict
 def _text_options_of(model: Any, stored: StoredClass, text_options: Options | None) -> dict[str, Any] | None:
     keys = stored.text_options
     given = dict(zip(keys, _one_for_each(keys, text_options, "text_options")))
-    plain = {
-        key: None if options is None else options.to_dict()
-        for key, options in ((key, given.get(key, getattr(model, key, None))) for key in keys)
-    }
+    kept = {key: given[key] if key in given else _known(model, key) for key in keys}
+    if any(options is not None and not options.is_settled for options in kept.values()):
+        raise ModelFileError(
+            "the text options leave something to 'auto', and new text would be split in another way than that of the "
+            "fit; give those that the report of the corpus has."
+        )
+    plain = {key: None if options is None else options.to_dict() for key, options in kept.items()}
     if len(keys) < 2:
         return plain.get("text_options_")
     return {_view(key): value for key, value in plain.items()} if any(plain.values()) else None
@@ -231,14 +244,15 @@ def _one_for_each(keys: Sequence[str], given: Any, name: str) -> Sequence[Any]:
     if len(keys) == 1:
         return (given,)
     if len(keys) == 0 or not isinstance(given, list | tuple) or len(given) != len(keys):
-        wanted = "a pair, one for each view" if keys else "nothing: the model has none"
+        wanted = f"{len(keys)} of them, one for each view" if keys else "nothing: the model has none"
         raise ModelFileError(f"{name} must be {wanted}.")
     return given
 
 
 def _view(key: str) -> str:
-    """Return the name of the view that an attribute such as x_text_options_ is about."""
-    return key.partition("_")[0]
+    """Return the name of the view that an attribute such as x_text_options_ or text_options_.0 is about."""
+    name, _, place = key.partition(".")
+    return place or name.partition("_")[0]
 
 
 def _provenance() -> dict[str, str]:
@@ -280,9 +294,12 @@ def _read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
     name = header.get("class")
     if not isinstance(name, str) or name not in STORED:
         raise ModelFileError(f"it holds a {name!a}, which this version does not know; it knows {', '.join(STORED)}")
-    stored = STORED[name].form(_section(header, "parameters"))
-    if stored is None:
-        raise ModelFileError(f"it holds a {name} of a form that this version does not know")
+    stored = STORED[name]
+    if stored.view_arrays:
+        n_views = stored.count_views(_section(header, "arrays"))
+        if not 2 <= n_views <= MAX_VIEWS:
+            raise ModelFileError(f"it holds a {name} of {n_views} views; from 2 to {MAX_VIEWS} are possible")
+        stored = stored.of_views(n_views)
     return header, stored
 
 
@@ -306,11 +323,11 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
     names = _read_names(archive, _section(header, "names"), stored, axes, expected)
     for key in stored.names:
         if key != "feature_names_in_":
-            setattr(model, key, tuple(names[key]) if key in names else None)
+            _set(model, key, tuple(names[key]) if key in names else None)
         elif key in names:
             model.feature_names_in_ = np.array(names[key], dtype=object)
     for key, options in _read_text_options(header.get("text_options"), stored).items():
-        setattr(model, key, options)
+        _set(model, key, options)
     diagnostics = diagnostics_from(header.get("diagnostics"), stored)
     if diagnostics is not None:
         model.diagnostics_ = diagnostics
@@ -332,13 +349,22 @@ def _check_lengths(model: Any, stored: StoredClass, axes: Mapping[str, int]) -> 
 def _set_values(model: Any, stored: StoredClass, values: Mapping[str, Any]) -> None:
     """Set fitted arrays and numbers, those that are fields of a structure as that structure."""
     for key, value in values.items():
-        if "." not in key:
-            setattr(model, key, value)
+        if key.partition(".")[0] not in stored.structures:
+            _set(model, key, value)
     for name, structure in stored.load_structures().items():
         fields = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
         setattr(model, name, structure(**fields))
-    if stored.structures:
+    if hasattr(model, "_unfold"):
         model._unfold()
+
+
+def _set(model: Any, key: str, value: Any) -> None:
+    """Set an attribute, or the next entry of one that is a list."""
+    name, _, place = key.partition(".")
+    if place:
+        model.__dict__.setdefault(name, []).append(value)
+    else:
+        setattr(model, name, value)
 
 
 def _section(header: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -398,6 +424,9 @@ def _one_text_options(plain: Any) -> TextOptions | None:
     if not isinstance(plain, dict) or not isinstance(plain.get("stop_words"), dict | None):
         raise ModelFileError("its text options are not an object with the stop words spelled out")
     try:
-        return TextOptions.from_dict(plain)
+        options = TextOptions.from_dict(plain)
+        if not options.is_settled:
+            raise ValueError("they leave something to 'auto'")
+        return options
     except (ValueError, TypeError, AttributeError) as error:
         raise ModelFileError(f"its text options cannot be used: {error}") from error

@@ -5,7 +5,7 @@ To store another model, add a line to `STORED`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
@@ -15,7 +15,9 @@ __all__ = ["RUNTIME_PARAMETERS", "STORED", "ArrayRule", "StoredClass"]
 # How to run, not what to compute: these belong to a machine and a moment, and are left at their defaults by loading.
 RUNTIME_PARAMETERS = frozenset({"n_jobs", "verbose"})
 
-Values = Literal["probabilities", "columns", "positive", "finite"]
+MAX_VIEWS = 12  # of one model: a file has a few entries for each
+
+Values = Literal["probabilities", "topics", "positive", "finite"]
 Kind = Literal["whole", "number", "optional number", "numbers", "array", "text", "truth", "left out"]
 
 
@@ -27,9 +29,8 @@ class ArrayRule:
     ----------
     shape : tuple of str
         The name of each axis; axes with one name have one length.
-    values : {"probabilities", "columns", "positive", "finite"}
-        Rows of probabilities that sum to 1, columns of probabilities that sum to 1 (or of zeros), numbers above 0, or
-        any finite numbers.
+    values : {"probabilities", "topics", "positive", "finite"}
+        Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, or any finite numbers.
     """
 
     shape: tuple[str, ...]
@@ -59,10 +60,9 @@ class StoredClass:
         The lists of words that the model may have, and the axis that each names.
     text_options : tuple of str
         The attributes that say how text is split: one, or one for each view.
-    forms : mapping
-        Other forms of the class, by the value of the parameter ``form_by``.
-    form_by : str
-        The parameter that tells the forms apart.
+    view_arrays : mapping
+        Of a model of a list of views, the attributes that are lists of arrays, one for each view; the axis ``M`` is
+        that of the view's words.
     any_number : bool
         Whether ``n_components`` may be None, which leaves K to the data.
     """
@@ -75,16 +75,30 @@ class StoredClass:
     structures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     text_options: tuple[str, ...] = ()
-    forms: Mapping[str, StoredClass] = field(default_factory=dict)
-    form_by: str = ""
+    view_arrays: Mapping[str, ArrayRule] = field(default_factory=dict)
     any_number: bool = False
 
-    def form(self, parameters: Mapping[str, Any]) -> StoredClass | None:
-        """Return the form that a model with these parameters has, None where there is no such form."""
-        if not self.forms:
+    def of_views(self, n_views: int) -> StoredClass:
+        """Return what is stored of a model of so many views: entry 0, 1, ... of each list; others as they are."""
+        if not self.view_arrays:
             return self
-        value = parameters.get(self.form_by)
-        return self.forms.get(value) if isinstance(value, str) else None
+        numbers = range(n_views)
+        arrays = {
+            f"{key}.{n}": ArrayRule(tuple(f"M{n}" if axis == "M" else axis for axis in rule.shape), rule.values)
+            for key, rule in self.view_arrays.items()
+            for n in numbers
+        }
+        return replace(
+            self,
+            arrays={**self.arrays, **arrays},
+            names={f"vocabularies_.{n}": f"M{n}" for n in numbers},
+            text_options=tuple(f"text_options_.{n}" for n in numbers),
+        )
+
+    def count_views(self, keys: Iterable[str]) -> int:
+        """Return the number of views from the names of stored arrays."""
+        first = next(iter(self.view_arrays), None)
+        return 0 if first is None else sum(key.startswith(f"{first}.") for key in keys)
 
     def load(self, name: str) -> type[Any]:
         """Import the class."""
@@ -136,18 +150,12 @@ _FACTOR_DIAGNOSTICS: dict[str, Kind] = {
     "converged": "truth",
     "seconds": "left out",
 }
-_PAIRED_TOPICS = ("polyad.inference.polylingual", "PairedTopics")
 _LINEAR_FACTORS = ("polyad.models.cca_factors", "LinearFactors")
-_TEXT_ARRAYS = {
-    # L is K and the topics that one text has for itself.
-    "topics_.x_topics": ArrayRule(("M1", "L"), "columns"),
-    "topics_.y_topics": ArrayRule(("M2", "L"), "columns"),
-    "topics_.prior": ArrayRule(("L",), "positive"),
-    "shares_": ArrayRule(("K",), "probabilities"),
-    "x_projection_": ArrayRule(("K", "M1")),
-    "y_projection_": ArrayRule(("K", "M2")),
-    "x_centre_": ArrayRule(("K",)),
-    "y_centre_": ArrayRule(("K",)),
+_VIEW_ARRAYS = {
+    # L is K and the topics that one view has for itself, D the number of directions that views are projected to.
+    "all_components_": ArrayRule(("L", "M"), "topics"),
+    "projections_": ArrayRule(("D", "M")),
+    "centres_": ArrayRule(("D",)),
 }
 _LINEAR_ARRAYS = {
     "factors_.x_loadings": ArrayRule(("M1", "K")),
@@ -178,27 +186,30 @@ def _topic_model(arrays: Mapping[str, ArrayRule], scalars: Mapping[str, str | No
     )
 
 
-def _two_views(arrays: Mapping[str, ArrayRule], structures: Mapping[str, tuple[str, str]]) -> StoredClass:
-    return StoredClass(
-        "polyad.models",
-        arrays,
-        {},
-        ("polyad.models", "FactorDiagnostics"),
-        _FACTOR_DIAGNOSTICS,
-        structures=structures,
-        names={"x_vocabulary_": "M1", "y_vocabulary_": "M2"},
-        text_options=("x_text_options_", "y_text_options_"),
-    )
-
-
-_TEXTS = _two_views(_TEXT_ARRAYS, {"topics_": _PAIRED_TOPICS})
-_LINEAR = _two_views(_LINEAR_ARRAYS, {"factors_": _LINEAR_FACTORS})
+_LINEAR = StoredClass(
+    "polyad.models",
+    _LINEAR_ARRAYS,
+    {},
+    ("polyad.models", "FactorDiagnostics"),
+    _FACTOR_DIAGNOSTICS,
+    structures={"factors_": _LINEAR_FACTORS},
+    names={"x_vocabulary_": "M1", "y_vocabulary_": "M2"},
+    text_options=("x_text_options_", "y_text_options_"),
+)
 
 STORED: Mapping[str, StoredClass] = {
     "LDA": _topic_model({}, {}),
     "DiscreteICA": _topic_model({}, {"rate_": None}),
     "SingleTopic": _topic_model({"weights_": ArrayRule(("K",), "probabilities")}, {}),
-    "DiscreteCCA": replace(_TEXTS, forms={"proportions": _TEXTS, "poisson": _LINEAR}, form_by="model"),
+    "PolylingualLDA": StoredClass(
+        "polyad.models",
+        {"doc_topic_prior_": ArrayRule(("L",), "positive"), "topic_shares_": ArrayRule(("K",), "probabilities")},
+        {},
+        ("polyad.models", "Diagnostics"),
+        _TOPIC_DIAGNOSTICS,
+        view_arrays=_VIEW_ARRAYS,
+    ),
+    "DiscreteCCA": _LINEAR,
     "NonGaussianCCA": _LINEAR,
     "MixedCCA": _LINEAR,
     "ICA": StoredClass(

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from polyad.engine import count_blocks
+from polyad.engine import Block, count_blocks, total
 from polyad.engine.blocks import FloatArray
 from polyad.metrics.words import top_words
 
@@ -99,29 +99,32 @@ def _over_pairs(
         raise ValueError(f"n_words is {n_words}; a pair of words takes a whole number from 2 up.")
     words = top_words(components, n_words)
     distinct, columns = np.unique(words, return_inverse=True)
-    present = _presence(X, distinct, np.shape(components)[1])
-    totals = np.array([measure(_pairs(present[:, chosen])).sum() for chosen in columns.reshape(words.shape)])
+    together, n_documents = _documents_of_pairs(X, distinct, np.shape(components)[1])
+    totals = np.array([measure(_pairs(together, own, n_documents)).sum() for own in columns.reshape(words.shape)])
     n_pairs = words.shape[1] * (words.shape[1] - 1) // 2
     return totals if summed else totals / max(n_pairs, 1)
 
 
-def _presence(X: Any, words: NDArray[np.intp], n_words: int) -> sparse.csc_array:
-    """Return which documents contain the chosen words, documents x chosen words, 1 where they do."""
-    blocks = count_blocks(X)
-    if blocks.shape[1] != n_words:
+def _documents_of_pairs(X: Any, words: NDArray[np.intp], n_words: int) -> tuple[sparse.csr_array, int]:
+    """Return in how many documents each two of the chosen words come together, and the number of all documents."""
+    source = count_blocks(X)
+    if source.n_columns != n_words:
         raise ValueError(
-            f"The topics have {n_words} words and the documents {blocks.shape[1]}. "
+            f"The topics have {n_words} words and the documents {source.n_columns}. "
             "Count the documents over the vocabulary of the topics."
         )
-    # Only the cells of top words are kept, so that even a corpus read from disk need not fit in memory.
-    present = sparse.vstack([block.rows[:, words] for block in blocks], format="csc")
-    present.data = np.ones(present.nnz, dtype=np.int32)
-    return present
+    return total(_together, source, words), source.n_rows
 
 
-def _pairs(present: sparse.csc_array) -> Pairs:
-    """Count the documents of each pair of columns i < j."""
-    together = (present.T @ present).toarray().astype(np.float64)
-    first, second = np.triu_indices(together.shape[0], 1)
-    alone = together.diagonal()
-    return together[first, second], alone[first], alone[second], present.shape[0]
+def _together(block: Block, words: NDArray[np.intp]) -> sparse.csr_array:
+    present = block.rows[:, words]
+    present.data = np.ones(present.nnz)
+    return sparse.csr_array(present.T @ present)
+
+
+def _pairs(together: sparse.csr_array, words: NDArray[np.intp], n_documents: int) -> Pairs:
+    """Count the documents of each pair i < j of some words."""
+    own = together[words][:, words].toarray()
+    first, second = np.triu_indices(own.shape[0], 1)
+    alone = own.diagonal()
+    return own[first, second], alone[first], alone[second], n_documents

@@ -54,6 +54,25 @@ def top_documents(shares: ArrayLike, n: int) -> NDArray[np.intp]:
     return top_words(_checked_table(shares, "shares").T, n)
 
 
+def word_scores(
+    components: ArrayLike, word_probabilities: ArrayLike, by: str = "relevance", *, weight: float = 0.6
+) -> FloatArray:
+    """Return what words are ranked by in each topic, K x M: "relevance", "probability" or "lift".
+
+    Examples
+    --------
+    >>> word_scores([[0.75, 0.25]], [0.5, 0.5], "lift")
+    array([[1.5, 0.5]])
+    """
+    if by == "probability":
+        return np.asarray(components, dtype=np.float64)
+    if by == "relevance":
+        return relevance(components, word_probabilities, weight=weight)
+    if by == "lift":
+        return lift(components, word_probabilities)
+    raise ValueError(f"by is {by!r}; give 'relevance', 'probability' or 'lift'.")
+
+
 def lift(components: ArrayLike, word_probabilities: ArrayLike) -> FloatArray:
     """Return how many times more probable each word is in a topic than in the corpus, K x M.
 

@@ -10,6 +10,7 @@ from polyad.models.discrete_ica import DiscreteICA
 from polyad.models.ica import ICA
 from polyad.models.lda import LDA
 from polyad.models.moment_start import NoiseWarning
+from polyad.models.polylingual import PolylingualLDA
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.single_topic import SingleTopic
 from polyad.models.uncertainty import Uncertainty, bootstrap
@@ -24,6 +25,7 @@ __all__ = [
     "MixedCCA",
     "NoiseWarning",
     "NonGaussianCCA",
+    "PolylingualLDA",
     "Selection",
     "SingleTopic",
     "Uncertainty",

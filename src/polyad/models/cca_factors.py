@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from polyad.engine import Blocks, Runner
-from polyad.engine.blocks import Block, FloatArray
+from polyad.engine import Block, Source, rows
+from polyad.engine.blocks import FloatArray
 from polyad.models.cca_fit import CrossFit
-from polyad.moments.cross import projected_covariances
-from polyad.moments.cross_blocks import PairedBlocks
+from polyad.moments.cross import CentredProjection, centred_projection, projected_covariances
 
 
 @dataclass(frozen=True)
@@ -61,19 +60,19 @@ class LinearFactors:
         return linalg.solve(joint, np.hstack([X, Y]).T).T @ np.vstack([identity, identity])
 
 
-def linear_factors(fit: CrossFit, pairs: PairedBlocks, run: Runner, *, signs_by: str) -> LinearFactors:
+def linear_factors(fit: CrossFit, source: Source, *, signs_by: str) -> LinearFactors:
     """Scale, order and sign the factors of a fit.
 
     Parameters
     ----------
-    fit, pairs, run
+    fit, source
         The fit, and the data for the covariances of the projections.
     signs_by
         "x" makes the largest entry of each x loading positive; "y" and "both" make the positive part of the y
         loadings, or of both together, the heavier one (for views of counts). A sign is flipped in both views.
     """
     means = fit.x_mean, fit.y_mean
-    x_cov, y_cov = projected_covariances(pairs, run, fit.x_projection, fit.y_projection, means)
+    x_cov, y_cov = projected_covariances(source, fit.x_projection, fit.y_projection, means)
     variances = np.diag(x_cov) * np.diag(y_cov)
     order = np.argsort(variances, kind="stable")  # the correlation is one over its root: strongest first
     balance = ((np.diag(y_cov) / np.diag(x_cov)) ** 0.25) * _signs(fit.x_loadings, fit.y_loadings, signs_by)
@@ -106,16 +105,13 @@ def nonnegative_columns(loadings: FloatArray) -> FloatArray:
     return np.where(totals > 0, clipped / np.where(totals > 0, totals, 1.0), 1 / loadings.shape[0])
 
 
-def projected_rows(blocks: Blocks, run: Runner, projection: FloatArray, mean: FloatArray) -> FloatArray:
+def projected_rows(source: Source, projection: FloatArray, mean: FloatArray) -> FloatArray:
     """Return ``(X - mean) @ projection.T``, N x K, in one pass."""
-    out = np.empty((blocks.shape[0], projection.shape[0]))
-    columns, shift = np.ascontiguousarray(projection.T), projection @ mean
+    return rows(_projected_block, source, centred_projection(projection, mean))
 
-    def project(block: Block) -> None:
-        out[block.slice] = block.rows @ columns - shift
 
-    run.each(project, blocks)
-    return out
+def _projected_block(block: Block, project: CentredProjection) -> FloatArray:
+    return project(block.rows)
 
 
 def refuse_other_columns(found: int, expected: int, name: str) -> None:
@@ -124,20 +120,18 @@ def refuse_other_columns(found: int, expected: int, name: str) -> None:
         raise ValueError(f"{name} has {found} columns, but the model was fitted with {expected}.")
 
 
-def estimated_sources(
-    factors: LinearFactors, run: Runner, x_blocks: Blocks | None, y_blocks: Blocks | None
-) -> FloatArray:
+def estimated_sources(factors: LinearFactors, x_view: Source | None, y_view: Source | None) -> FloatArray:
     """Return the best linear estimate of the sources from the views given, N x K."""
-    if x_blocks is None and y_blocks is None:
+    if x_view is None and y_view is None:
         raise ValueError("Both views are None: give X, Y, or both.")
     x: Any = None
     y: Any = None
-    if x_blocks is not None:
-        refuse_other_columns(x_blocks.shape[1], factors.x_mean.size, "X")
-        x = projected_rows(x_blocks, run, factors.x_projection, factors.x_mean)
-    if y_blocks is not None:
-        refuse_other_columns(y_blocks.shape[1], factors.y_mean.size, "Y")
-        y = projected_rows(y_blocks, run, factors.y_projection, factors.y_mean)
+    if x_view is not None:
+        refuse_other_columns(x_view.n_columns, factors.x_mean.size, "X")
+        x = projected_rows(x_view, factors.x_projection, factors.x_mean)
+    if y_view is not None:
+        refuse_other_columns(y_view.n_columns, factors.y_mean.size, "Y")
+        y = projected_rows(y_view, factors.y_projection, factors.y_mean)
     if y is None:
         return factors.from_x(x)
     if x is None:

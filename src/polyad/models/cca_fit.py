@@ -1,4 +1,4 @@
-"""The steps that all two-view models share, as functions on pairs of blocks."""
+"""The steps that all two-view models share, as functions on a source of two views."""
 
 import warnings
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from polyad.decompose.cross_whitening import CrossWhitening, cca_metric, cross_loadings, cross_whiten
 from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.similarity_registry import similarity_diagonaliser
-from polyad.engine import Blocks, Runner, count_blocks, signal_blocks
+from polyad.engine import Block, Source, aligned, count_blocks, signal_blocks, total, view_of
 from polyad.engine.blocks import FloatArray
 from polyad.models.cca_diagnostics import FactorDiagnostics
 from polyad.models.stopwatch import StopWatch
@@ -21,7 +21,6 @@ from polyad.moments.cross import (
     view_covariance,
     view_variances,
 )
-from polyad.moments.cross_blocks import PairedBlock, PairedBlocks, paired_blocks
 from polyad.moments.cross_covariances import (
     characteristic_targets,
     generalised_targets,
@@ -87,29 +86,34 @@ class CrossFit:
     diagnostics: FactorDiagnostics
 
 
-def paired_views(X: Any, Y: Any, *, x_counts: bool, y_counts: bool) -> PairedBlocks:
-    """Return two checked views as pairs of blocks; a message about Y says Y."""
+def paired_views(X: Any, Y: Any, *, x_counts: bool, y_counts: bool) -> Source:
+    """Return two checked views as one source; a message about Y says Y."""
     left = (count_blocks if x_counts else signal_blocks)(X)
     try:
         right = (count_blocks if y_counts else signal_blocks)(Y)
     except ValueError as error:
         raise ValueError(str(error).replace("X ", "Y ", 1)) from None
-    return paired_blocks(left, right)
+    if left.n_rows != right.n_rows:
+        raise ValueError(
+            f"X has {left.n_rows} rows and Y has {right.n_rows}: the two views must have one row each for every "
+            "sample, in the same order. Drop the samples that only one of them has."
+        )
+    return aligned(left, right)
 
 
-def fit_cross(pairs: PairedBlocks, run: Runner, options: CrossOptions) -> CrossFit:
+def fit_cross(source: Source, options: CrossOptions) -> CrossFit:
     """Moments, whitening, diagonalisation and loadings of a two-view model."""
     watch, K = StopWatch(), options.n_components
     with watch("means"):
-        means = cross_means(pairs, run)
-        second = cross_covariance(pairs, run, *means)
+        means = cross_means(source)
+        second = cross_covariance(source, *means)
     with watch("metric"):
-        x_metric, y_metric = view_metrics(pairs, run, means, options)
+        x_metric, y_metric = view_metrics(source, means, options)
     with watch("whiten"):
         whitening = cross_whiten(second, K, x_metric=x_metric, y_metric=y_metric, random_state=options.random_state)
     with watch("targets"):
-        statistics, reliability = choose_statistics(pairs, run, whitening, means, options)
-        stack = targets(pairs, run, whitening, means, statistics, options)
+        statistics, reliability = choose_statistics(source, whitening, means, options)
+        stack = targets(source, whitening, means, statistics, options)
     with watch("diagonalise"):
         similarity = similarity_diagonaliser(options.method)(
             stack, max_iter=options.max_iter, random_state=options.random_state
@@ -150,27 +154,25 @@ def assemble(
 
 
 def view_metrics(
-    pairs: PairedBlocks, run: Runner, means: tuple[FloatArray, FloatArray], options: CrossOptions
+    source: Source, means: tuple[FloatArray, FloatArray], options: CrossOptions
 ) -> tuple[FloatArray | None, FloatArray | None]:
     """Return the metrics in which the views are whitened together."""
     x_metric, y_metric = (
-        _view_metric(name, view, run, mean, counts, options.metric)
-        for name, view, mean, counts in zip("XY", pairs.views, means, (options.x_counts, options.y_counts))
+        _view_metric(name, view_of(source, number), mean, counts, options.metric)
+        for number, (name, mean, counts) in enumerate(zip("XY", means, (options.x_counts, options.y_counts)))
     )
     return x_metric, y_metric
 
 
-def _view_metric(
-    name: str, view: Blocks, run: Runner, mean: FloatArray, counts: bool, metric: str
-) -> FloatArray | None:
+def _view_metric(name: str, view: Source, mean: FloatArray, counts: bool, metric: str) -> FloatArray | None:
     if metric == "none":
         return None
-    if metric == "scale" or (metric == "auto" and view.shape[1] > DENSE_METRIC):
-        return _inverse_roots(mean if counts else view_variances(view, run, mean))
-    covariance = view_covariance(view, run, mean)
+    if metric == "scale" or (metric == "auto" and view.n_columns > DENSE_METRIC):
+        return _inverse_roots(mean if counts else view_variances(view, mean))
+    covariance = view_covariance(view, mean)
     if not counts:  # words that never occur are nothing to warn of
         warn_constant_columns(name, np.diag(covariance), mean)
-    return cca_metric(shrunk_covariance(covariance, view.shape[0]))
+    return cca_metric(shrunk_covariance(covariance, view.n_rows))
 
 
 def shrunk_covariance(covariance: FloatArray, n_rows: int) -> FloatArray:
@@ -203,13 +205,12 @@ def warn_constant_columns(name: str, variances: FloatArray, mean: FloatArray) ->
             f"{constant.size} columns of {name} are constant ({shown}): they carry nothing and get loadings of 0. "
             "Drop them to be rid of this message.",
             UserWarning,
-            stacklevel=6,
+            stacklevel=8,  # the caller of fit
         )
 
 
 def choose_statistics(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     whitening: CrossWhitening,
     means: tuple[FloatArray, FloatArray],
     options: CrossOptions,
@@ -219,13 +220,12 @@ def choose_statistics(
         return options.statistics, float("nan")
     if options.x_counts or options.y_counts:  # sources of counts are never negative, hence skewed
         return "characteristic", float("nan")
-    reliability = third_order_reliability(pairs, run, whitening.x_whitener, whitening.y_whitener, means)
+    reliability = third_order_reliability(source, whitening.x_whitener, whitening.y_whitener, means)
     return ("characteristic" if reliability > SKEWED else "characteristic (real part)"), reliability
 
 
 def targets(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     whitening: CrossWhitening,
     means: tuple[FloatArray, FloatArray],
     statistics: str,
@@ -235,26 +235,28 @@ def targets(
     W1, W2 = whitening.x_whitener, whitening.y_whitener
     counts = {"x_counts": options.x_counts, "y_counts": options.y_counts}
     if statistics == "third":
-        return third_order_targets(pairs, run, W1, W2, means, x_counts=options.x_counts, y_counts=options.y_counts)
+        return third_order_targets(source, W1, W2, means, x_counts=options.x_counts, y_counts=options.y_counts)
     if statistics == "fourth":
-        return fourth_order_targets(pairs, run, W1, W2, means, random_state=options.random_state)
+        return fourth_order_targets(source, W1, W2, means, random_state=options.random_state)
     identity = np.eye(options.n_components)
     if statistics == "generalised":
-        points = processing_points(W1, W2, *_paper_scales(pairs, run))
-        return generalised_targets(pairs, run, W1, W2, means, points, **counts) - identity
-    scales = unit_scales(projected_covariances(pairs, run, W1, W2, means), options.step)
+        points = processing_points(W1, W2, *_paper_scales(source))
+        return generalised_targets(source, W1, W2, means, points, **counts) - identity
+    scales = unit_scales(projected_covariances(source, W1, W2, means), options.step)
     points = processing_points(W1, W2, *scales)
-    stack = characteristic_targets(pairs, run, W1, W2, means, points, **counts)
+    stack = characteristic_targets(source, W1, W2, means, points, **counts)
     real = stack.real - identity
     return np.concatenate([real, stack.imag]) if statistics == "characteristic" else real
 
 
-def _paper_scales(pairs: PairedBlocks, run: Runner) -> tuple[float, float]:
-    def block_sums(pair: PairedBlock) -> tuple[float, float]:
-        return float(abs(pair.left).sum()), float(abs(pair.right).sum())
-
-    totals = run(block_sums, pairs)
+def _paper_scales(source: Source) -> tuple[float, float]:
+    sizes = total(_absolute_sums, source)
     x_scale, y_scale = (
-        PAPER_STEP * pairs.n_rows * columns / max(total, 1e-300) for total, columns in zip(totals, pairs.n_columns)
+        PAPER_STEP * source.n_rows * columns / max(size, 1e-300) for size, columns in zip(sizes, source.widths)
     )
     return x_scale, y_scale
+
+
+def _absolute_sums(block: Block) -> tuple[float, float]:
+    x_rows, y_rows = block.views
+    return float(abs(x_rows).sum()), float(abs(y_rows).sum())

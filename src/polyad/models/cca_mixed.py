@@ -8,10 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.decompose.similarity import SimilarityDiagonaliser
-from polyad.engine import count_blocks, runner_for, signal_blocks, single_threaded_blas
+from polyad.engine import count_blocks, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.models.cca_factors import estimated_sources, linear_factors
 from polyad.models.cca_fit import CrossOptions, fit_cross, paired_views
+from polyad.models.fitting import fitted_at_once, running
 
 
 class MixedCCA(BaseEstimator):  # type: ignore[misc]
@@ -73,21 +74,21 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fitted_at_once
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn the loadings of both views.
 
         Parameters
         ----------
         X
-            Samples x channels: measurements.
+            Samples x channels: measurements. An array, a DataFrame, an iterable of blocks, or a source.
         Y
             Samples x words: counts of the same samples, sparse or dense.
         """
-        options, run = self._options(), runner_for(self.n_jobs)
-        pairs = paired_views(X, Y, x_counts=False, y_counts=True)
-        with single_threaded_blas():
-            found = fit_cross(pairs, run, options)
-            self.factors_ = linear_factors(found, pairs, run, signs_by="y")
+        options = self._options()
+        views = paired_views(X, Y, x_counts=False, y_counts=True)
+        found = fit_cross(views, options)
+        self.factors_ = linear_factors(found, views, signs_by="y")
         self.diagnostics_ = found.diagnostics
         self._unfold()
         return self
@@ -95,10 +96,12 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
         """Return the best linear estimate of the sources from one view or both, N x K, centred."""
         check_is_fitted(self)
-        x_blocks = None if X is None else signal_blocks(X)
-        y_blocks = None if Y is None else count_blocks(Y)
-        return estimated_sources(self.factors_, runner_for(self.n_jobs), x_blocks, y_blocks)
+        with running(self.n_jobs):
+            x_view = None if X is None else signal_blocks(X)
+            y_view = None if Y is None else count_blocks(Y)
+            return estimated_sources(self.factors_, x_view, y_view)
 
+    @single_threaded_blas()
     def predict(self, X: Any) -> FloatArray:
         """Return the expected counts of the second view, N x M2; none is negative."""
         return np.maximum(self.transform(X) @ self.factors_.y_loadings.T + self.y_mean_, 0.0)

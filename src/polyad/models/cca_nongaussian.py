@@ -7,10 +7,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.decompose.similarity import SimilarityDiagonaliser
-from polyad.engine import runner_for, signal_blocks, single_threaded_blas
+from polyad.engine import signal_blocks, single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.models.cca_factors import estimated_sources, linear_factors
 from polyad.models.cca_fit import CrossOptions, fit_cross, paired_views
+from polyad.models.fitting import fitted_at_once, running
 
 
 class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
@@ -86,19 +87,19 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fitted_at_once
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn the loadings of both views.
 
         Parameters
         ----------
         X, Y
-            Samples x channels, aligned: arrays, DataFrames, or re-iterables of blocks.
+            Samples x channels, aligned: arrays, DataFrames, iterables of blocks, or sources.
         """
-        options, run = self._options(), runner_for(self.n_jobs)
-        pairs = paired_views(X, Y, x_counts=False, y_counts=False)
-        with single_threaded_blas():
-            found = fit_cross(pairs, run, options)
-            self.factors_ = linear_factors(found, pairs, run, signs_by="x")
+        options = self._options()
+        views = paired_views(X, Y, x_counts=False, y_counts=False)
+        found = fit_cross(views, options)
+        self.factors_ = linear_factors(found, views, signs_by="x")
         self.diagnostics_ = found.diagnostics
         self._unfold()
         return self
@@ -106,9 +107,11 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
         """Return the best linear estimate of the sources from one view or both, N x K."""
         check_is_fitted(self)
-        x_blocks, y_blocks = (None if view is None else signal_blocks(view) for view in (X, Y))
-        return estimated_sources(self.factors_, runner_for(self.n_jobs), x_blocks, y_blocks)
+        with running(self.n_jobs):
+            x_view, y_view = (None if view is None else signal_blocks(view) for view in (X, Y))
+            return estimated_sources(self.factors_, x_view, y_view)
 
+    @single_threaded_blas()
     def predict(self, X: Any) -> FloatArray:
         """Return the expected second view, N x M2."""
         return self.transform(X) @ self.y_loadings_.T + self.y_mean_

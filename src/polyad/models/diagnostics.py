@@ -77,7 +77,7 @@ def diagnose(
     concentration: float | None = None,
 ) -> Diagnostics:
     """Put together what the steps of a fit found."""
-    n_documents, n_words = corpus.blocks.shape
+    n_documents, n_words = corpus.source.shape
     return Diagnostics(
         n_documents=n_documents,
         n_words=n_words,

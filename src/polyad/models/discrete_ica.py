@@ -5,12 +5,16 @@ from typing import Any
 import numpy as np
 
 from polyad.decompose import Diagonaliser, gamma_prior
+from polyad.engine import Block, expect, rows
 from polyad.engine.blocks import FloatArray
+from polyad.inference.presets import preset_of
 from polyad.models.diagnostics import diagnose
 from polyad.models.dirichlet import planned_bytes, polish_topics
+from polyad.models.fitting import running
 from polyad.models.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.models.plan import dirichlet_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
-from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
+from polyad.models.topic_model import TopicModel, given_prior
 from polyad.moments import discrete_ica_moments
 
 
@@ -35,8 +39,8 @@ class DiscreteICA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4 to 20, more for long documents and few topics), "full"
-        (80, averaged with 200 sweeps of a Gibbs sampler that starts from them), or a number of passes.
+        Likelihood passes after the moments: "off", "fast" (4 to 14, for as long as they gain), "full" (40 to 90, and
+        30 under a wide prior of the topics), or a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
 
@@ -85,20 +89,21 @@ class DiscreteICA(TopicModel):
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
-        K, n_passes = self.n_components, number_of_passes(self.polish, corpus, self.n_components)
+        K, preset = self.n_components, preset_of(self.polish)
+        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=0.0))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         memory = planned_bytes(corpus, K, self.method)
         with watch("moments"):
-            moments = discrete_ica_moments(corpus.blocks, corpus.run)
+            moments = discrete_ica_moments(corpus.source)
             start = start_from_moments(moments, corpus, K, self.method, self.random_state)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if n_passes else FLOOR_SHARE)
+            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
-            polished = polish_topics(corpus, topics, given, smoothing, self.polish, self.random_state)
+            polished = polish_topics(corpus, topics, given, smoothing, preset)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_shapes(corpus, start)
-            self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.lengths.mean())
+            self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
         self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory)
 
     def _estimated_shapes(self, corpus: Corpus, start: MomentStart) -> FloatArray:
@@ -107,9 +112,8 @@ class DiscreteICA(TopicModel):
         Where lengths vary less than a gamma-Poisson model can (all documents alike), the third cumulants' own
         estimate is taken.
         """
-        lengths = corpus.summary.lengths
-        mean = float(lengths.mean())
-        excess = float(lengths.var()) - mean
+        mean = corpus.summary.mean_length
+        excess = corpus.summary.length_variance - mean
         total = mean**2 / excess if excess > 0 else float(gamma_prior(start.values, mean)[0].sum())
         return np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)
 
@@ -118,10 +122,15 @@ class DiscreteICA(TopicModel):
 
         The intensities are posterior means: (shape + expected tokens) / (rate + 1).
         """
-        counts = self._checked_input(X)
-        shares = self._shares(counts)
-        if self.normalize:
-            return shares
-        lengths = np.asarray(counts.sum(axis=1)).ravel()
-        total = self.doc_topic_prior_.sum()
-        return shares * ((total + lengths) / (self.rate_ + 1))[:, None]
+        source = self._checked_input(X)
+        with running(self.n_jobs):
+            shares = self._shares(source)
+            if self.normalize:
+                return shares
+            total = self.doc_topic_prior_.sum()
+            return shares * ((total + rows(document_tokens, source)) / (self.rate_ + 1))[:, None]
+
+
+def document_tokens(block: Block) -> FloatArray:
+    """Return the tokens of every document of a block."""
+    return block.tokens

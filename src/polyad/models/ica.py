@@ -13,12 +13,15 @@ from polyad.decompose.registry import diagonaliser
 from polyad.decompose.similarity import SimilarityDiagonaliser
 from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.decompose.whitening import RankError
-from polyad.engine import Blocks, runner_for, signal_blocks, single_threaded_blas
-from polyad.engine.blocks import FloatArray, is_parts
+from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
+from polyad.engine.blocks import FloatArray
+from polyad.engine.checks import is_parts
 from polyad.models.cca_diagnostics import FactorDiagnostics
 from polyad.models.cca_fit import SKEWED, STATISTICS
+from polyad.models.fitting import fitted_at_once, running
 from polyad.models.stopwatch import StopWatch
 from polyad.moments import ica as moments
+from polyad.moments.cross import dense_rows
 
 
 class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -95,27 +98,27 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @fitted_at_once
     def fit(self, X: Any, y: object = None) -> Self:
         """Learn the unmixing matrix.
 
         Parameters
         ----------
         X
-            Samples x channels: an array, a DataFrame, or a re-iterable of blocks.
+            Samples x channels: an array, a DataFrame, an iterable of blocks, or a source.
         y
             Not used.
         """
         _refuse_unknown(self.statistics, self.noise)
-        watch, run = StopWatch(), runner_for(self.n_jobs)
-        blocks = self._blocks(X)
-        with watch("whiten"), single_threaded_blas():
-            self.mean_, covariance = moments.signal_covariance(blocks, run)
+        watch, source = StopWatch(), self._source(X)
+        with watch("whiten"):
+            self.mean_, covariance = moments.signal_covariance(source)
             whitener, spectrum = _pca_whitener(covariance, self.n_components)
-        signals = moments.WhitenedSignals(blocks, run, whitener, self.mean_)
-        with watch("moments"), single_threaded_blas():
-            statistics, reliability = _choose(self.statistics, signals)
-            stack = _matrices(statistics, signals, self.step, self.random_state)
-        with watch("diagonalise"), single_threaded_blas():
+            whitening = moments.SignalWhitening(whitener, self.mean_)
+        with watch("moments"):
+            statistics, reliability = _choose(self.statistics, source, whitening)
+            stack = _matrices(statistics, source, whitening, self.step, self.random_state)
+        with watch("diagonalise"):
             unmixing, energy, n_iter, converged = self._diagonalise(stack)
         self.components_, self.mixing_ = _canonical(unmixing @ whitener, covariance)
         K = whitener.shape[0]
@@ -128,13 +131,16 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> FloatArray:
         """Return the sources, N x K."""
         check_is_fitted(self)
-        return (self._rows(X) - self.mean_) @ self.components_.T
+        with running(self.n_jobs):
+            whitening = moments.SignalWhitening(self.components_, self.mean_)
+            return rows(moments.whitened_rows, self._like_fitted(X), whitening)
 
+    @single_threaded_blas()
     def inverse_transform(self, X: Any) -> FloatArray:
         """Return the mixtures, N x M, that the sources X make."""
         check_is_fitted(self)
-        rows = np.concatenate([block.rows for block in signal_blocks(X)])
-        return rows @ self.mixing_.T + self.mean_
+        with running(self.n_jobs):
+            return rows(_mixtures, signal_blocks(X), self.mixing_, self.mean_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
@@ -151,28 +157,27 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
-    def _blocks(self, X: Any) -> Blocks:
-        if is_parts(X):
-            blocks = signal_blocks(X)
-            if blocks.shape[0] < 2:
-                raise ValueError(f"X has {blocks.shape[0]} row(s); a minimum of 2 is required.")
-            self.n_features_in_ = blocks.shape[1]
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_  # blocks have no names, and those of an earlier fit are forgotten
-            return blocks
-        # Values are checked by the blocks, whose message names the cell.
-        return signal_blocks(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2))
+    def _source(self, X: Any) -> Source:
+        if not is_parts(X):
+            # Values are checked on the way into a source, whose message names the cell.
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+            return signal_blocks(X)
+        source = signal_blocks(X)
+        if source.n_rows < 2:
+            raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
+        self.n_features_in_ = source.n_columns
+        return source
 
-    def _rows(self, X: Any) -> FloatArray:
+    def _like_fitted(self, X: Any) -> Source:
         if not is_parts(X):
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        blocks = signal_blocks(X)
-        if blocks.shape[1] != self.n_features_in_:
+        source = signal_blocks(X)
+        if source.n_columns != self.n_features_in_:
             raise ValueError(
-                f"X has {blocks.shape[1]} features, but {type(self).__name__} is expecting "
+                f"X has {source.n_columns} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features."
             )
-        return np.concatenate([block.rows for block in blocks])
+        return source
 
     def _diagonalise(self, stack: FloatArray) -> tuple[FloatArray, float, int, bool]:
         options: dict[str, Any] = {"max_iter": self.max_iter, "random_state": self.random_state}
@@ -210,24 +215,30 @@ def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[Flo
     return (vectors[:, :K] / np.sqrt(values[:K])).T, values
 
 
-def _choose(statistics: str, signals: moments.WhitenedSignals) -> tuple[str, float]:
+def _mixtures(block: Block, mixing: FloatArray, mean: FloatArray) -> FloatArray:
+    return dense_rows(block.rows) @ mixing.T + mean
+
+
+def _choose(statistics: str, source: Source, whitening: moments.SignalWhitening) -> tuple[str, float]:
     if statistics != "auto":
         return statistics, float("nan")
-    reliability = moments.third_reliability(signals)
+    reliability = moments.third_reliability(source, whitening)
     return ("characteristic" if reliability > SKEWED else "fourth"), reliability
 
 
-def _matrices(statistics: str, signals: moments.WhitenedSignals, step: float, random_state: int) -> FloatArray:
+def _matrices(
+    statistics: str, source: Source, whitening: moments.SignalWhitening, step: float, random_state: int
+) -> FloatArray:
     """Return matrices A diag A' that Gaussian noise adds nothing to."""
-    K = signals.n_components
+    K = whitening.n_components
     if statistics == "third":
-        return moments.third_cumulants(signals)
+        return moments.third_cumulants(source, whitening)
     if statistics == "fourth":
-        return moments.fourth_cumulants(signals, random_state=random_state)
+        return moments.fourth_cumulants(source, whitening, random_state=random_state)
     points = step * np.eye(K)
     if statistics == "generalised":
-        return moments.generalised_covariances(signals, points) - np.eye(K)
-    complex_stack = moments.characteristic_covariances(signals, points)
+        return moments.generalised_covariances(source, whitening, points) - np.eye(K)
+    complex_stack = moments.characteristic_covariances(source, whitening, points)
     return np.concatenate([complex_stack.real - np.eye(K), complex_stack.imag])
 
 

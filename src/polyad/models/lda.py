@@ -5,13 +5,16 @@ from typing import Any
 import numpy as np
 
 from polyad.decompose import Diagonaliser
+from polyad.engine import expect
 from polyad.engine.blocks import FloatArray
 from polyad.inference.concentration import estimate_concentration
+from polyad.inference.presets import preset_of
 from polyad.models.diagnostics import diagnose
 from polyad.models.dirichlet import planned_bytes, polish_topics
 from polyad.models.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
-from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
+from polyad.models.topic_model import TopicModel, given_prior
 from polyad.moments import RawMoments, raw_moments
 
 MOMENT_CONCENTRATION = 2.0  # on real text anything from .1 to 5 gives the same topics after polishing
@@ -39,14 +42,17 @@ class LDA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (4 to 20, more for long documents and few topics), "full"
-        (80, averaged with 200 sweeps of a Gibbs sampler that starts from them), or a number of passes.
+        Likelihood passes after the moments: "off", "fast" (4 to 14, for as long as they gain), "full" (40 to 90, and
+        30 under a wide prior of the topics), or a number of passes.
     random_state
         Seed of the first vectors of whitening and diagonaliser, and of the split of tokens in :meth:`score`.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose
-        With 1 or more, a summary of the fit goes to standard error; the logger "polyad" always gets it.
+        With 1 or more, standard error shows how far the fit is, and a summary when it is done. On a terminal, and with
+        rich installed, that is a bar with percent, likelihood passes and the time left; elsewhere a line after every
+        step and every likelihood pass. The logger "polyad" always gets the same lines at level INFO, and one for
+        every pass over the data at DEBUG. It changes nothing in the result.
 
     Attributes
     ----------
@@ -99,19 +105,18 @@ class LDA(TopicModel):
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
-        K, n_passes = self.n_components, number_of_passes(self.polish, corpus, self.n_components)
+        K, preset = self.n_components, preset_of(self.polish)
+        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K)))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         memory = planned_bytes(corpus, K, self.method)
         c0 = self._moment_concentration(given)
         with watch("moments"):
-            raw = raw_moments(corpus.blocks, corpus.run, corpus.summary.lengths, self.weights)
+            raw = raw_moments(corpus.source, self.weights)
             start = start_from_moments(raw.at(c0), corpus, K, self.method, self.random_state)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if n_passes else FLOOR_SHARE)
+            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
-            polished = polish_topics(
-                corpus, topics, self._polish_prior(given), smoothing, self.polish, self.random_state
-            )
+            polished = polish_topics(corpus, topics, self._polish_prior(given), smoothing, preset)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)

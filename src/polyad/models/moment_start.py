@@ -4,13 +4,12 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
 from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words, stays_factored
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening import krylov_columns
-from polyad.engine import Blocks, Runner
+from polyad.engine import Best, Block, Source, total, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS, FloatArray
 from polyad.moments import CountSummary, SymmetricMoments
 
@@ -30,28 +29,19 @@ class Corpus:
 
     Attributes
     ----------
-    blocks
+    source
         The counts.
     summary
         Lengths, word totals and document frequencies.
-    run
-        How passes are run.
     """
 
-    blocks: Blocks
+    source: Source
     summary: CountSummary
-    run: Runner
-
-    @property
-    def counts(self) -> sparse.csr_array:
-        """The counts as one array."""
-        counts: sparse.csr_array = self.blocks.stacked()
-        return counts
 
     @property
     def n_tokens(self) -> int:
         """Tokens in all."""
-        return int(self.summary.lengths.sum())
+        return int(self.summary.tokens)
 
     @property
     def unigram(self) -> FloatArray:
@@ -67,7 +57,7 @@ def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
     components are turned back to the whole vocabulary.
     """
     summary = corpus.summary
-    n_documents = corpus.blocks.shape[0]
+    n_documents = corpus.source.n_rows
     enough = summary.document_frequency >= np.clip(np.sqrt(n_documents) / 4, 3, 50)
     if enough.sum() < 4 * n_components + 40:
         enough = summary.document_frequency >= 1
@@ -77,21 +67,24 @@ def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
 
 def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
     """Return the working memory of :func:`start_from_moments`, in bytes."""
-    (N, M), K = corpus.blocks.shape, n_components
+    (N, M), K, dear = corpus.source.shape, n_components, corpus.source.passes_are_dear
     in_flight = 8 * 8 * min(N, BLOCK_ROWS) * K  # projected rows of the blocks that a few threads work on
     n_cells = corpus.summary.n_cells
-    columns_used = (8 + 4) * n_cells if copies_used_words(K, M, n_cells) else 0
-    whitening = 8 * M * krylov_columns(K) + PARTIAL_SUMS * 8 * M * K
+    columns_used = (8 + 4) * n_cells if not dear and copies_used_words(K, M, n_cells) else 0
+    whitening = 8 * M * krylov_columns(K, dear) + PARTIAL_SUMS * 8 * M * K
     factored = method == "power" and stays_factored(K, N)
     third = (8 + 4) * N * K if factored else 8 * (6 + PARTIAL_SUMS) * K**3
     return in_flight + columns_used + whitening + third
 
 
 def with_documents(corpus: Corpus, working_bytes: int) -> int:
-    """Return the memory of a fit beside X, given that of its steps: the documents are copied into their own order.
+    """Return the memory of a fit beside X, given that of its steps.
 
-    They are there twice while that is done, where X comes in several parts.
+    Documents in memory are copied into their own order, and are there twice while that is done, where X comes in
+    several parts. Of documents on disk one shard is looked at after the other.
     """
+    if not corpus.source.in_memory:
+        return max(writing_bytes(corpus.source.n_rows), working_bytes)
     copy = (8 + 4) * corpus.summary.n_cells
     return max(2 * copy, copy + working_bytes)
 
@@ -149,7 +142,7 @@ def start_from_moments(
     else:
         noise = float(max(-spectrum[-1], 0.0)) if spectrum.size else 0.0
         start = MomentStart(corpus.unigram[None, :], np.ones(1), spectrum, float("inf"), noise, 0.0)
-    topics = _add_unlike_documents(start.topics, corpus, n_components)
+    topics = add_unlike_documents(start.topics, corpus, n_components)
     if topics.shape[0] < n_components:
         raise RankError(message, found, spectrum)
     if n_components > 1:
@@ -199,20 +192,24 @@ def _warn_of_noise(start: MomentStart, n_components: int) -> None:
         )
 
 
-def _add_unlike_documents(topics: FloatArray, corpus: Corpus, n_components: int) -> FloatArray:
+def add_unlike_documents(topics: FloatArray, corpus: Corpus, n_components: int) -> FloatArray:
     """Add, one after the other, the word distribution of the document least like all topics so far.
 
     Stops short where no document differs from the topics there are.
     """
-    lengths = corpus.summary.lengths
-    scaled = sparse.csr_array(corpus.counts.multiply(1 / np.maximum(lengths, 1)[:, None]))
-    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
     while topics.shape[0] < n_components:
-        distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)
-        nearest = np.where(lengths > 0, distances.min(axis=1), -1.0)
-        furthest = int(nearest.argmax())
-        if nearest[furthest] < 1e-3 * squares[furthest]:
+        furthest = total(_furthest_document, corpus.source, topics)
+        if furthest.score < 1e-3 * float(furthest.what @ furthest.what):
             break
-        document = scaled[[furthest]].toarray()
-        topics = np.vstack([topics, 0.5 * document + 0.5 * corpus.unigram])
+        topics = np.vstack([topics, 0.5 * furthest.what + 0.5 * corpus.unigram])
     return topics
+
+
+def _furthest_document(block: Block, topics: FloatArray) -> Best:
+    """Return the word distribution of the document that is furthest from the topic nearest to it."""
+    scaled = block.rows.multiply(1 / np.maximum(block.tokens, 1)[:, None]).tocsr()
+    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+    distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)
+    nearest = np.where(block.tokens > 0, distances.min(axis=1), -1.0)
+    furthest = int(nearest.argmax())
+    return Best(float(nearest[furthest]), scaled[[furthest]].toarray()[0])

@@ -3,25 +3,38 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from polyad.decompose import RankError, diagonaliser, simplex_rows, whiten
-from polyad.engine import count_blocks, ordered_by_content, runner_for, single_threaded_blas
+from polyad.engine import (
+    Planned,
+    Source,
+    count_blocks,
+    every,
+    expect,
+    ordered_by_content,
+    resident,
+    stage,
+    working,
+)
 from polyad.engine.blocks import FloatArray
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import polish
+from polyad.inference.presets import PRESETS
 from polyad.metrics.alignment import align
 from polyad.metrics.coherence import npmi_coherence
 from polyad.models.dirichlet import polish_prior
+from polyad.models.fitting import running
 from polyad.models.lda import MOMENT_CONCENTRATION
 from polyad.models.moment_start import LENGTH_POWER, POWER_ITERATIONS, UNIGRAM_SHARE, Corpus, word_metric
-from polyad.models.topic_model import number_of_passes
+from polyad.models.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
+from polyad.models.sources import counted
 from polyad.moments import raw_moments, summarise_counts
 
-HOLD_OUT = 0.2
+HOLD_OUT = 5  # every fifth document is left for judging, and every other one of the rest makes a half
 CLEAR_GAP = 3.0  # a spectrum that falls by this factor at K singles K out
 ENOUGH = 0.9  # of the fall in bits over the range: where the elbow is taken
 
@@ -61,24 +74,24 @@ class Selection:
 class _Half:
     """Moments of some documents along enough directions for every number of topics asked for."""
 
-    def __init__(self, counts: sparse.csr_array, n_max: int, n_jobs: int | None, random_state: int) -> None:
-        run = runner_for(n_jobs)
-        blocks = count_blocks(counts)
-        self.corpus = Corpus(blocks, summarise_counts(blocks, run), run)
-        self.raw = raw_moments(blocks, run, self.corpus.summary.lengths, LENGTH_POWER)
+    def __init__(self, source: Source, n_max: int, random_state: int) -> None:
+        self.corpus = Corpus(source, summarise_counts(source))
+        self.raw = raw_moments(source, LENGTH_POWER)
         moments = self.raw.at(MOMENT_CONCENTRATION)
-        metric = word_metric(self.corpus, n_max)
+        whiten_in_metric = partial(
+            whiten,
+            moments.second,
+            metric=word_metric(self.corpus, n_max),
+            strict=False,
+            few_products=source.passes_are_dear,
+            random_state=random_state,
+        )
         try:
-            self.whitener = whiten(
-                moments.second, n_max, metric=metric, strict=False, random_state=random_state
-            ).whitener
+            self.whitener = whiten_in_metric(n_max).whitener
         except RankError as error:
             if error.supported == 0:
                 raise
-            n_max = error.supported
-            self.whitener = whiten(
-                moments.second, n_max, metric=metric, strict=False, random_state=random_state
-            ).whitener
+            self.whitener = whiten_in_metric(error.supported).whitener
         self.images = moments.second @ self.whitener.T  # S W', M x n_max
         self.tensor = moments.third(self.whitener, self.images)
 
@@ -88,8 +101,7 @@ class _Half:
         signs = np.where(found.values < 0, -1.0, 1.0)
         components = signs[:, None] * (self.images[:, :K] @ found.rotation).T
         start = (1 - UNIGRAM_SHARE) * simplex_rows(components) + UNIGRAM_SHARE * self.corpus.unigram
-        n_passes = number_of_passes("fast", self.corpus, K)
-        return polish(self.corpus.counts, start, polish_prior(K), self.corpus.run, n_passes=n_passes).components
+        return polish(self.corpus.source, start, polish_prior(K), preset=PRESETS["fast"]).components
 
 
 def select_n_components(
@@ -111,14 +123,14 @@ def select_n_components(
     Parameters
     ----------
     X
-        Documents x words counts.
+        Documents x words counts, a corpus, or a source of text (:class:`polyad.corpus.CorpusSource`).
     values
         Numbers of topics to judge; None takes ``n_values`` from ``n_min`` to ``n_max``, evenly on a log scale. A number
         that the spectrum singles out is added.
     n_min, n_max, n_values
         The range.
     random_state
-        Seed of the split and of the first vectors.
+        Seed of the first vectors, and of the tokens that are judged.
     n_jobs
         Threads; the result does not depend on it.
     progress
@@ -130,36 +142,33 @@ def select_n_components(
     >>> select_n_components(make_lda(1500, 200, 4, length=100).counts, [2, 4, 8]).recommended
     4
     """
-    counts = _all_rows(X, n_jobs)
-    candidates = _candidates(values, n_min, n_max, n_values, counts)
-    train, test = _split(counts, random_state)
-    with single_threaded_blas():
-        halves = [_Half(half, max(candidates), n_jobs, random_state) for half in (train[::2], train[1::2])]
-        whole = _Half(train, max(candidates), n_jobs, random_state)
-        spectrum, singled_out = _spectrum_rule(halves[0], halves[1])
+    with running(n_jobs), working("Selection"):
+        with stage("read"):
+            # In their own order, so that splits do not depend on how documents came.
+            source = resident(ordered_by_content(count_blocks(counted(X))))
+            candidates = _candidates(values, n_min, n_max, n_values, source)
+            train, test, *parts = _splits(source)
+        expect(_plan(candidates))
+        with stage("moments"):
+            halves = [_Half(part, max(candidates), random_state) for part in parts]
+            whole = _Half(train, max(candidates), random_state)
+            spectrum, singled_out = _spectrum_rule(halves[0], halves[1])
         reach = min(half.whitener.shape[0] for half in (*halves, whole))
         candidates = sorted({K for K in candidates if reach >= K} | ({singled_out} if singled_out else set()))
         if not candidates:
             raise ValueError(f"The data support at most {reach} topics, fewer than any number asked for.")
+        expect(_plan(candidates))
         table = []
         for done, K in enumerate(candidates):
-            table.append(_judge(K, whole, halves, train, test, random_state, n_jobs))
+            table.append(_judge(K, whole, halves, train, test, random_state))
             if progress is not None:
                 progress(done + 1, len(candidates))
     recommended, reason = _recommend(table, singled_out)
     return Selection(table, recommended, reason, spectrum)
 
 
-def _all_rows(X: Any, n_jobs: int | None) -> sparse.csr_array:
-    """Return all documents in an order that is their own, so that splits of them do not depend on how they came."""
-    (counts,) = ordered_by_content(count_blocks(X), runner_for(n_jobs)).parts
-    return counts
-
-
-def _candidates(
-    values: Sequence[int] | None, n_min: int, n_max: int, n_values: int, counts: sparse.csr_array
-) -> list[int]:
-    limit = min(counts.shape[0] * 2 // 5, counts.shape[1])  # each half of the training part must have enough documents
+def _candidates(values: Sequence[int] | None, n_min: int, n_max: int, n_values: int, source: Source) -> list[int]:
+    limit = min(source.n_rows * 2 // 5, source.n_columns)  # each half of the training part must have enough documents
     if values is None:
         if not 1 <= n_min <= n_max:
             raise ValueError(f"n_min is {n_min} and n_max {n_max}; give 1 <= n_min <= n_max.")
@@ -167,16 +176,18 @@ def _candidates(
     chosen = sorted({int(K) for K in values if K >= 1 and limit >= K})
     if not chosen:
         raise ValueError(
-            f"None of the numbers of topics can be judged with {counts.shape[0]} documents and {counts.shape[1]} "
+            f"None of the numbers of topics can be judged with {source.n_rows} documents and {source.n_columns} "
             f"words; the most is {limit}."
         )
     return chosen
 
 
-def _split(counts: sparse.csr_array, random_state: int) -> tuple[sparse.csr_array, sparse.csr_array]:
-    order = np.random.default_rng(random_state).permutation(counts.shape[0])
-    n_test = max(int(HOLD_OUT * counts.shape[0]), 1)
-    return sparse.csr_array(counts[order[n_test:]]), sparse.csr_array(counts[order[:n_test]])
+def _splits(source: Source) -> list[Source]:
+    """Return documents to learn from, documents to judge by, and two halves of the first."""
+    period = 2 * HOLD_OUT
+    held_out = 0, HOLD_OUT
+    kept = [number for number in range(period) if number not in held_out]
+    return [every(source, period, tuple(part)) for part in (kept, held_out, kept[::2], kept[1::2])]
 
 
 def _spectrum_rule(first: _Half, second: _Half) -> tuple[FloatArray, int | None]:
@@ -201,21 +212,43 @@ def _judge(
     K: int,
     whole: _Half,
     halves: list[_Half],
-    train: sparse.csr_array,
-    test: sparse.csr_array,
+    train: Source,
+    test: Source,
     random_state: int,
-    n_jobs: int | None,
 ) -> dict[str, float]:
     start = time.perf_counter()
-    topics = whole.topics(K, random_state)
-    one, other = (half.topics(K, random_state) for half in halves)
-    return {
-        "n_components": K,
-        "bits": completion_bits(topics, 1 / K, test, random_state, n_jobs=n_jobs),
-        "coherence": float(npmi_coherence(topics, train).mean()),
-        "stability": align(one, other).mean,
-        "seconds": time.perf_counter() - start,
-    }
+    whole_stage, *half_stages, judging = _stages(K)
+    with stage(whole_stage):
+        topics = whole.topics(K, random_state)
+    both = []
+    for half, half_stage in zip(halves, half_stages):
+        with stage(half_stage):
+            both.append(half.topics(K, random_state))
+    with stage(judging):
+        return {
+            "n_components": K,
+            "bits": completion_bits(topics, 1 / K, test, random_state),
+            "coherence": float(npmi_coherence(topics, train).mean()),
+            "stability": align(*both).mean,
+            "seconds": time.perf_counter() - start,
+        }
+
+
+def _stages(K: int) -> tuple[str, str, str, str]:
+    """Return what is done to judge a number of topics, in words."""
+    name = f"{K} topic{'s' if K > 1 else ''}"
+    return name, f"{name}, one half", f"{name}, other half", f"{name}, judging"
+
+
+def _plan(candidates: Sequence[int]) -> dict[str, Planned]:
+    """Return what the stages should cost for some numbers of topics; two halves cost a whole."""
+    moments = moment_plan(max(candidates))
+    plan = {"read": Planned(READING, READING_PASSES), "moments": Planned(2 * moments.cost, 3 * moments.passes)}
+    for K in candidates:
+        cost = PRESETS["fast"].n_passes * dirichlet_pass_cost(K)
+        shares = Planned(cost), Planned(cost / 2), Planned(cost / 2), Planned(dirichlet_pass_cost(K), passes=2)
+        plan.update(zip(_stages(K), shares))
+    return plan
 
 
 def _recommend(table: list[dict[str, float]], singled_out: int | None) -> tuple[int, str]:

@@ -4,13 +4,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from polyad.decompose import Diagonaliser, mixture_weights
-from polyad.engine import count_blocks, runner_for
+from polyad.engine import Source, expect
 from polyad.engine.blocks import FloatArray
-from polyad.inference.mixture import mixture_log_likelihood, polish_mixture, topic_posterior
+from polyad.inference.concentration import mean_shares
+from polyad.inference.mixture import MixturePolished, mixture_log_likelihood, polish_mixture, topic_posterior
+from polyad.inference.presets import Preset, preset_of
 from polyad.models.diagnostics import diagnose
+from polyad.models.fitting import running
 from polyad.models.moment_start import (
     FLOOR_SHARE,
     UNIGRAM_SHARE,
@@ -19,9 +21,10 @@ from polyad.models.moment_start import (
     start_from_moments,
     with_documents,
 )
+from polyad.models.plan import mixture_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
-from polyad.models.topic_model import TopicModel, given_prior, number_of_passes
-from polyad.moments import raw_moments
+from polyad.models.topic_model import TopicModel, given_prior
+from polyad.moments import raw_moments, summarise_counts
 
 
 class SingleTopic(TopicModel):
@@ -41,8 +44,8 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (4 to 20, more for long documents and few topics), "full"
-        (80), or a number.
+        Likelihood passes after the moments: "off", "fast" (4 to 14, for as long as they gain), "full" (40 to 90), or
+        a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
 
@@ -86,39 +89,44 @@ class SingleTopic(TopicModel):
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
-        K, n_passes = self.n_components, number_of_passes(self.polish, corpus, self.n_components)
+        K, preset = self.n_components, preset_of(self.polish)
+        expect(topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K)))
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
         with watch("moments"):
-            raw = raw_moments(corpus.blocks, corpus.run, corpus.summary.lengths, self.weights)
+            raw = raw_moments(corpus.source, self.weights)
             start = start_from_moments(raw.moments, corpus, K, self.method, self.random_state)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if n_passes else FLOOR_SHARE)
+            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
-            weights = mixture_weights(start.values)
-            added = 0.05 if smoothing is None else float(smoothing[0])
-            polished = polish_mixture(
-                corpus.blocks, topics, weights, corpus.run, n_passes=max(n_passes, 1), smoothing=added
-            )
-        components, weights = (polished.components, polished.weights) if n_passes else (topics, weights)
-        order = self._keep(components, polished.topic_tokens, corpus)
-        self.weights_ = weights[order]
+            found = self._polished(corpus, topics, mixture_weights(start.values), smoothing, preset)
+        order = self._keep(found.components, found.topic_tokens, corpus)
+        self.weights_ = found.weights[order]
         self.doc_topic_prior_ = self.weights_
-        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.blocks.shape[0])
-        objective = polished.objective if n_passes else ()
-        self.diagnostics_ = diagnose(corpus, start, objective, watch, memory, concentration=0.0)
+        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
+        self.diagnostics_ = diagnose(corpus, start, found.objective, watch, memory, concentration=0.0)
 
-    def _shares(self, counts: sparse.csr_array) -> FloatArray:
+    @staticmethod
+    def _polished(
+        corpus: Corpus, topics: FloatArray, weights: FloatArray, smoothing: FloatArray | None, preset: Preset
+    ) -> MixturePolished:
+        """Polish the mixture; with no pass at all, the tokens of the topics are those that make up the words."""
+        if preset.n_passes == 0:
+            return MixturePolished(topics, weights, corpus.n_tokens * mean_shares(topics, corpus.unigram), ())
+        added = 0.05 if smoothing is None else float(smoothing[0])
+        return polish_mixture(corpus.source, topics, weights, preset=preset, smoothing=added)
+
+    def _shares(self, source: Source) -> FloatArray:
         """Return the exact posterior of each document's topic."""
-        return topic_posterior(self.components_, self.weights_, count_blocks(counts), runner_for(self.n_jobs))
+        return topic_posterior(self.components_, self.weights_, source)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the most probable topic of each document."""
-        return np.asarray(self._shares(self._checked_input(X)).argmax(axis=1))
+        return np.asarray(self.transform(X)).argmax(axis=1)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the exact mean log-likelihood per token (natural logarithm; higher is better)."""
-        counts = self._checked_input(X)
-        n_tokens = float(counts.sum())
-        if n_tokens == 0:
-            raise ValueError("X has no tokens to score.")
-        blocks = count_blocks(counts)
-        return mixture_log_likelihood(self.components_, self.weights_, blocks, runner_for(self.n_jobs)) / n_tokens
+        source = self._checked_input(X)
+        with running(self.n_jobs):
+            n_tokens = summarise_counts(source).tokens
+            if n_tokens == 0:
+                raise ValueError("X has no tokens to score.")
+            return mixture_log_likelihood(self.components_, self.weights_, source) / n_tokens

@@ -4,6 +4,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from polyad.engine.progress import stage
+
 
 class StopWatch:
     """Seconds of named steps, in their order.
@@ -22,9 +24,10 @@ class StopWatch:
 
     @contextmanager
     def __call__(self, step: str) -> Iterator[None]:
-        """Add the time of the body to a step's seconds."""
+        """Add the time of the body to a step's seconds, and tell whoever follows the fit that it is at this step."""
         start = time.perf_counter()
         try:
-            yield
+            with stage(step):
+                yield
         finally:
             self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - start

@@ -1,8 +1,6 @@
 """What the topic models share: reading, inference, evaluation, word lists."""
 
-import logging
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -12,24 +10,20 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyad.engine import count_blocks, ordered_by_content, runner_for, single_threaded_blas
-from polyad.engine.blocks import FloatArray, matrix_of
+from polyad.engine import Source, count_blocks, ordered_by_content, resident
+from polyad.engine.blocks import FloatArray
+from polyad.engine.checks import matrix_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
-from polyad.metrics.words import lift, relevance, top_documents, top_words
+from polyad.metrics.words import top_documents, top_words, word_scores
 from polyad.models.diagnostics import Diagnostics
+from polyad.models.fitting import fitted_at_once, running
 from polyad.models.moment_start import Corpus
+from polyad.models.sources import counted, counted_over, known_text, known_words
 from polyad.models.stopwatch import StopWatch
 from polyad.moments import summarise_counts
 
-PASSES = {"off": 0, "full": 80}
-FAST_PASSES = 4, 20  # of "fast", at least and at most
-TOKENS_A_PASS = 60  # of a mean document: one pass for each so many of them
-PASSES_OF_FIFTY = 6  # for fifty topics of short documents: fewer topics get more, by the power of the next number
-FEWER_TOPICS = 0.4
 INFERENCE_ITERATIONS = 12
-
-logger = logging.getLogger("polyad")
 
 
 class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,25 +41,23 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     vocabulary_: tuple[str, ...] | None
     text_options_: Any
 
+    @fitted_at_once
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn topics from documents x words counts.
 
         Parameters
         ----------
         X
-            Counts: sparse matrix or array, dense array, DataFrame, a re-iterable of blocks of these, or a corpus.
+            Counts: sparse matrix or array, dense array, DataFrame, an iterable of blocks of these, a corpus, a source;
+            or a :class:`polyad.corpus.CorpusSource`, which is read once, its words chosen as the command does.
             The documents are copied, in an order of their own: the order of X does not matter.
         y
             Ignored.
         """
         watch = StopWatch()
-        with single_threaded_blas():
-            with watch("read"):
-                corpus = self._read(X)
-            self._fit_corpus(corpus, watch)
-        logger.info("%s: %r", type(self).__name__, self.diagnostics_)
-        if self.verbose:
-            sys.stderr.write(f"{type(self).__name__}: {self.diagnostics_!r}\n")
+        with watch("read"):
+            corpus = self._read(X)
+        self._fit_corpus(corpus, watch)
         return self
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
@@ -74,9 +66,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any) -> Corpus:
         """Check the data and sum them up in one pass."""
         n_components = checked_n_components(self.n_components)
-        blocks = count_blocks(X)
-        self._remember_features(X, blocks.shape[1], reset=True)
-        N, M = blocks.shape
+        X = counted(X)
+        source = count_blocks(X)
+        self._remember_features(X, source.n_columns, reset=True)
+        N, M = source.shape
         if N < 3:
             raise ValueError(
                 f"X has n_samples={N}, and topics are learned from what documents have in common: give at least 3."
@@ -85,9 +78,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
         if n_components > N:
             raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
-        run = runner_for(self.n_jobs)
-        blocks = ordered_by_content(blocks, run)
-        corpus = Corpus(blocks, summarise_counts(blocks, run), run)
+        source = resident(ordered_by_content(source))
+        corpus = Corpus(source, summarise_counts(source))
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
             raise ValueError(
@@ -97,11 +89,10 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _remember_features(self, X: Any, n_features: int, *, reset: bool) -> None:
         """Set or compare the number and names of the features, as scikit-learn does."""
-        words = getattr(X, "vocabulary", None)
-        words = words if isinstance(words, tuple) else None
+        words, options = known_text(X)
         if reset:
-            # A corpus brings its words; those of an earlier fit are forgotten.
-            self.vocabulary_, self.text_options_ = words, None
+            # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
+            self.vocabulary_, self.text_options_ = words, options
         elif words is not None and self.vocabulary_ is not None:
             refuse_other_words(words, self.vocabulary_)
         X = matrix_of(X)
@@ -125,25 +116,26 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.word_probabilities_ = corpus.unigram
         return order
 
-    def _checked_input(self, X: Any) -> sparse.csr_array:
-        """Return new documents as one canonical CSR array over the fitted words."""
+    def _checked_input(self, X: Any) -> Source:
+        """Return new documents, counted over the fitted words."""
         check_is_fitted(self, "components_")
-        blocks = count_blocks(X)
-        self._remember_features(X, blocks.shape[1], reset=False)
-        counts: sparse.csr_array = blocks.stacked()
-        return counts
+        X = counted_over(X, known_words(self), self.n_features_in_, self.text_options_)
+        source = count_blocks(X)
+        self._remember_features(X, source.n_columns, reset=False)
+        return source
 
     def transform(self, X: Any) -> Any:
         """Return the topic shares of documents, N x K; rows sum to 1.
 
         A document without tokens gets the prior's mean. One row for every input row, in the same order.
         """
-        return self._shares(self._checked_input(X))
+        source = self._checked_input(X)
+        with running(self.n_jobs):
+            return self._shares(source)
 
-    def _shares(self, counts: sparse.csr_array) -> FloatArray:
-        run = runner_for(self.n_jobs)
+    def _shares(self, source: Source) -> FloatArray:
         return topic_shares(
-            self.components_, self.doc_topic_prior_, counts, run, method="map", max_iter=INFERENCE_ITERATIONS
+            self.components_, self.doc_topic_prior_, source, method="map", max_iter=INFERENCE_ITERATIONS
         )
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -151,11 +143,11 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         By document completion: shares are inferred from one half of each document's tokens, the other half is scored.
         """
-        counts = self._checked_input(X)
-        total, n_tokens = completion_log_likelihood(
-            self.components_, self.doc_topic_prior_, counts, random_state=self.random_state, n_jobs=self.n_jobs
+        source = self._checked_input(X)
+        log_likelihood, n_tokens = completion_log_likelihood(
+            self.components_, self.doc_topic_prior_, source, random_state=self.random_state, n_jobs=self.n_jobs
         )
-        return total / n_tokens
+        return log_likelihood / n_tokens
 
     def perplexity(self, X: Any) -> float:
         """Return exp(-score(X)): as uncertain as a fair choice among so many words."""
@@ -192,7 +184,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "components_")
         words = self._words(vocabulary)
-        scores = self._word_scores(by, weight)
+        scores = word_scores(self.components_, self.word_probabilities_, by, weight=weight)
         ranked = top_words(scores, min(n, scores.shape[1]))
         if not as_frame:
             return [[words[w] for w in row] for row in ranked]
@@ -206,15 +198,6 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             ],
             columns=["topic", "rank", "word", "probability", "score"],
         )
-
-    def _word_scores(self, by: str, weight: float) -> FloatArray:
-        if by == "probability":
-            return self.components_
-        if by == "relevance":
-            return relevance(self.components_, self.word_probabilities_, weight=weight)
-        if by == "lift":
-            return lift(self.components_, self.word_probabilities_)
-        raise ValueError(f"by is {by!r}; give 'relevance', 'probability' or 'lift'.")
 
     def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:
         if vocabulary is None:
@@ -244,7 +227,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n."""
-        return top_documents(self._shares(self._checked_input(X)), n)
+        return top_documents(np.asarray(self.transform(X)), n)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is non-negative and may be sparse."""
@@ -271,25 +254,6 @@ def checked_n_components(n_components: Any) -> int:
     if isinstance(n_components, bool) or not isinstance(n_components, int | np.integer) or n_components < 1:
         raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up.")
     return int(n_components)
-
-
-def number_of_passes(polish: str | int, corpus: Corpus, n_components: int) -> int:
-    """Return the polishing passes of a preset, or of a number.
-
-    Topics of short documents have nearly all that likelihood can give after a few passes; long documents go on
-    telling them apart. A pass over short documents gains as much with few topics as with many, and takes less time:
-    they get more of them.
-    """
-    if isinstance(polish, str) and polish == "fast":
-        n_documents = max(int((corpus.summary.lengths > 0).sum()), 1)
-        by_length = corpus.n_tokens / n_documents / TOKENS_A_PASS
-        by_topics = PASSES_OF_FIFTY * (50 / n_components) ** FEWER_TOPICS
-        return int(np.clip(max(by_length, by_topics), *FAST_PASSES))
-    if isinstance(polish, str) and polish in PASSES:
-        return PASSES[polish]
-    if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:
-        raise ValueError(f"polish is {polish!r}; give 'off', 'fast', 'full' or a number of passes.")
-    return int(polish)
 
 
 def given_prior(prior: Any, n_components: int, name: str) -> FloatArray | None:

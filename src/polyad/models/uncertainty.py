@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from polyad.engine import runner_for, single_threaded_blas
+from polyad.engine import Block, step
 from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import cells_of, padded_vector, topic_table
-from polyad.inference.expectation import collect, expect, prepare_documents
+from polyad.engine.sources import rows_of_block
+from polyad.inference.cells import padded_vector, topic_table
+from polyad.inference.expectation import Iterations, Table, TopicTable, collect, expect, prepare_documents
 from polyad.inference.polish import SMOOTHING
+from polyad.models.fitting import running
 from polyad.models.topic_model import INFERENCE_ITERATIONS
 
 
@@ -58,14 +59,15 @@ def bootstrap(
     """
     if not hasattr(model, "doc_topic_prior_") or hasattr(model, "weights_"):
         raise ValueError(f"A {type(model).__name__} has no topic shares to draw from: give an LDA or a DiscreteICA.")
-    counts = model._checked_input(X)
-    n_groups = min(n_groups, counts.shape[0])
+    source = model._checked_input(X)
+    n_groups = min(n_groups, source.n_rows)
     if n_groups < 2:
-        raise ValueError(f"A bootstrap needs at least 2 documents; X has {counts.shape[0]}.")
-    with single_threaded_blas():
-        groups = np.stack([_group_counts(model, counts[g::n_groups], n_jobs) for g in range(n_groups)])
-    draws = np.random.default_rng(random_state).multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_replicates)
+        raise ValueError(f"A bootstrap needs at least 2 documents; X has {source.n_rows}.")
     K = model.components_.shape[0]
+    table = TopicTable(topic_table(model.components_), padded_vector(model.doc_topic_prior_), (0, source.n_columns))
+    with running(n_jobs):
+        groups, _ = step(_group_counts, source, [None] * source.n_shards, table, n_groups, K)
+    draws = np.random.default_rng(random_state).multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_replicates)
     errors, stability = np.empty_like(model.components_), np.empty(K)
     for k in range(K):
         replicates = _normalised(draws @ groups[:, :, k], K)
@@ -75,15 +77,16 @@ def bootstrap(
     return Uncertainty(errors, stability, n_groups, n_replicates)
 
 
-def _group_counts(model: Any, counts: sparse.csr_array, n_jobs: int | None) -> NDArray[np.float32]:
-    """Return the expected tokens of each word in each topic in some documents, M x K."""
-    K = model.components_.shape[0]
-    state = prepare_documents(cells_of(sparse.csr_array(counts)), None, K)
-    table, prior, run = topic_table(model.components_), padded_vector(model.doc_topic_prior_), runner_for(n_jobs)
-    tokens = np.empty_like(table)
-    expect(state, table, prior, run, INFERENCE_ITERATIONS)
-    collect(state, table, run, tokens)
-    return tokens[:, :K]
+def _group_counts(shard: Block, _: None, table: TopicTable, n_groups: int, K: int) -> tuple[Table, None]:
+    """Return the expected tokens of each word in each topic in the groups of documents of a shard, groups x M x K."""
+    found = np.zeros((n_groups, table.topics.shape[0], K), np.float32)
+    for group in range(n_groups):
+        chosen = np.flatnonzero(np.arange(shard.start, shard.start + shard.n_rows) % n_groups == group)
+        if chosen.size:
+            documents = prepare_documents(rows_of_block(shard, chosen), None, None, K)[1]
+            shares, _likelihood, expected = expect(documents, table, Iterations(INFERENCE_ITERATIONS))
+            found[group] = collect(expected, shares, table.topics)[:, :K]
+    return found, None
 
 
 def _normalised(counts: NDArray[Any], n_components: int) -> FloatArray:

@@ -8,23 +8,23 @@ whitened, so that no array with two vocabulary axes is built.
 from polyad.moments.bounds import SampleAccuracy, sample_accuracy
 from polyad.moments.counts import CountSummary, summarise_counts
 from polyad.moments.cross import CrossMoments, cross_population
-from polyad.moments.cross_blocks import PairedBlocks, paired_blocks
 from polyad.moments.cross_covariances import characteristic_targets, generalised_targets, processing_points
 from polyad.moments.cross_cumulants import fourth_order_targets, third_order_targets
 from polyad.moments.cross_texts import summarise_texts, two_text_moments
 from polyad.moments.discrete_ica import discrete_ica_moments, generalised_covariances
-from polyad.moments.lda import ProjectedMoments, RawMoments, document_weights, raw_moments, three_tokens
+from polyad.moments.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
 from polyad.moments.population import (
     discrete_ica_population,
     lda_population,
     single_topic_population,
 )
 from polyad.moments.symmetric import SymmetricMoments
+from polyad.moments.weights import DocumentWeights, document_weights
 
 __all__ = [
     "CountSummary",
     "CrossMoments",
-    "PairedBlocks",
+    "DocumentWeights",
     "ProjectedMoments",
     "RawMoments",
     "SampleAccuracy",
@@ -38,7 +38,6 @@ __all__ = [
     "generalised_covariances",
     "generalised_targets",
     "lda_population",
-    "paired_blocks",
     "processing_points",
     "raw_moments",
     "sample_accuracy",

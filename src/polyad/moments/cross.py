@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from polyad.engine import Block, Blocks, Runner
+from polyad.engine import Block, Source, total
 from polyad.engine.blocks import FloatArray
-from polyad.moments.cross_blocks import PairedBlock, PairedBlocks
 
 
 @dataclass(frozen=True)
@@ -37,14 +36,41 @@ class CrossMoments:
     targets: Callable[[FloatArray, FloatArray], FloatArray]
 
 
-def cross_means(pairs: PairedBlocks, run: Runner) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True)
+class CentredProjection:
+    """Rows of a view, less its mean, along K directions; sparse rows stay sparse until they are projected.
+
+    Attributes
+    ----------
+    columns
+        M x K, the directions.
+    shift
+        K, the mean along them.
+    """
+
+    columns: FloatArray
+    shift: FloatArray
+
+    def __call__(self, rows: Any) -> FloatArray:
+        """Return the projected rows."""
+        projected: FloatArray = rows @ self.columns - self.shift
+        return projected
+
+
+def centred_projection(weights: FloatArray, mean: FloatArray) -> CentredProjection:
+    """Return the projection ``(X - mean) @ weights.T`` for K x M weights."""
+    return CentredProjection(np.ascontiguousarray(weights.T), weights @ mean)
+
+
+def cross_means(source: Source) -> tuple[FloatArray, FloatArray]:
     """Return the means of both views, in one pass."""
+    x_total, y_total = total(_view_sums, source)
+    return x_total / source.n_rows, y_total / source.n_rows
 
-    def block_sums(pair: PairedBlock) -> tuple[FloatArray, FloatArray]:
-        return column_sums(pair.left), column_sums(pair.right)
 
-    x_total, y_total = run(block_sums, pairs)
-    return x_total / pairs.n_rows, y_total / pairs.n_rows
+def _view_sums(block: Block) -> tuple[FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    return column_sums(x_rows), column_sums(y_rows)
 
 
 def column_sums(rows: Any) -> FloatArray:
@@ -52,65 +78,62 @@ def column_sums(rows: Any) -> FloatArray:
     return np.array(rows.sum(axis=0), dtype=np.float64).ravel()
 
 
-def cross_covariance(pairs: PairedBlocks, run: Runner, x_mean: FloatArray, y_mean: FloatArray) -> LinearOperator:
+def cross_covariance(source: Source, x_mean: FloatArray, y_mean: FloatArray) -> LinearOperator:
     """Return the unbiased cross-covariance of the views, eq. (43) of "Beyond CCA", as an M1 x M2 operator."""
-    if pairs.n_rows < 2:
-        raise ValueError(f"A covariance needs at least 2 samples; X and Y have {pairs.n_rows}.")
-    scale = 1 / (pairs.n_rows - 1)
+    if source.n_rows < 2:
+        raise ValueError(f"A covariance needs at least 2 samples; X and Y have {source.n_rows}.")
+    scale = 1 / (source.n_rows - 1)
 
     def forward(columns: FloatArray) -> FloatArray:
-        shift = y_mean @ columns
-
-        def block_product(pair: PairedBlock) -> FloatArray:
-            projected = pair.right @ columns - shift
-            return pair.left.T @ projected - np.outer(x_mean, projected.sum(axis=0))
-
-        return scale * run(block_product, pairs)
+        return scale * total(_cross_products, source, 0, x_mean, CentredProjection(columns, y_mean @ columns))
 
     def backward(columns: FloatArray) -> FloatArray:
-        shift = x_mean @ columns
+        return scale * total(_cross_products, source, 1, y_mean, CentredProjection(columns, x_mean @ columns))
 
-        def block_product(pair: PairedBlock) -> FloatArray:
-            projected = pair.left @ columns - shift
-            return pair.right.T @ projected - np.outer(y_mean, projected.sum(axis=0))
-
-        return scale * run(block_product, pairs)
-
-    return cross_operator(pairs.n_columns, forward, backward)
+    return cross_operator(source.widths, forward, backward)
 
 
-def view_covariance(blocks: Blocks, run: Runner, mean: FloatArray) -> FloatArray:
+def _cross_products(block: Block, view: int, mean: FloatArray, project: CentredProjection) -> FloatArray:
+    """Return the products of one view, centred, with projections of the other."""
+    projected = project(block.views[1 - view])
+    return block.views[view].T @ projected - np.outer(mean, projected.sum(axis=0))
+
+
+def view_covariance(source: Source, mean: FloatArray) -> FloatArray:
     """Return the covariance of one view, M x M, in one pass."""
-
-    def block_sum(block: Block) -> FloatArray:
-        centred = dense_rows(block.rows) - mean
-        return centred.T @ centred
-
-    return run(block_sum, blocks) / (blocks.shape[0] - 1)
+    return total(centred_products, source, mean) / (source.n_rows - 1)
 
 
-def view_variances(blocks: Blocks, run: Runner, mean: FloatArray) -> FloatArray:
+def centred_products(block: Block, mean: FloatArray) -> FloatArray:
+    """Return the products of the columns of a block of one view, less their means, M x M."""
+    centred = dense_rows(block.rows) - mean
+    return centred.T @ centred
+
+
+def view_variances(source: Source, mean: FloatArray) -> FloatArray:
     """Return the variances of the columns of one view, M, in one pass; rows may be sparse."""
+    return np.maximum(total(_squares, source) / source.n_rows - mean**2, 0.0)
 
-    def block_sum(block: Block) -> FloatArray:
-        return column_sums(block.rows * block.rows)
 
-    return np.maximum(run(block_sum, blocks) / blocks.shape[0] - mean**2, 0.0)
+def _squares(block: Block) -> FloatArray:
+    return column_sums(block.rows * block.rows)
 
 
 def projected_covariances(
-    pairs: PairedBlocks, run: Runner, x_weights: FloatArray, y_weights: FloatArray, means: tuple[FloatArray, FloatArray]
+    source: Source, x_weights: FloatArray, y_weights: FloatArray, means: tuple[FloatArray, FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Return the K x K covariances of ``X @ x_weights.T`` and of ``Y @ y_weights.T``, in one pass."""
-    x_shift, y_shift = x_weights @ means[0], y_weights @ means[1]
-    x_columns, y_columns = (np.ascontiguousarray(weights.T) for weights in (x_weights, y_weights))
+    project_x, project_y = (centred_projection(*view) for view in zip((x_weights, y_weights), means))
+    x_sum, y_sum = total(_projected_products, source, project_x, project_y)
+    return x_sum / (source.n_rows - 1), y_sum / (source.n_rows - 1)
 
-    def block_sums(pair: PairedBlock) -> tuple[FloatArray, FloatArray]:
-        left, right = pair.left @ x_columns - x_shift, pair.right @ y_columns - y_shift
-        return left.T @ left, right.T @ right
 
-    x_sum, y_sum = run(block_sums, pairs)
-    return x_sum / (pairs.n_rows - 1), y_sum / (pairs.n_rows - 1)
+def _projected_products(
+    block: Block, project_x: CentredProjection, project_y: CentredProjection
+) -> tuple[FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    left, right = project_x(x_rows), project_y(y_rows)
+    return left.T @ left, right.T @ right
 
 
 def dense_rows(rows: Any) -> FloatArray:
@@ -119,7 +142,7 @@ def dense_rows(rows: Any) -> FloatArray:
 
 
 def cross_operator(
-    shape: tuple[int, int], forward: Callable[[FloatArray], FloatArray], backward: Callable[[FloatArray], FloatArray]
+    shape: tuple[int, ...], forward: Callable[[FloatArray], FloatArray], backward: Callable[[FloatArray], FloatArray]
 ) -> LinearOperator:
     """Return an M1 x M2 operator from the functions that multiply it, and its transpose, with columns."""
     return LinearOperator(

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine import Runner
+from polyad.engine import Block, Largest, Source, total
 from polyad.engine.blocks import FloatArray
-from polyad.moments.cross_blocks import PairedBlock, PairedBlocks
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,45 @@ def unit_scales(covariances: tuple[FloatArray, FloatArray], step: float) -> tupl
     return x_scale, y_scale
 
 
+@dataclass(frozen=True)
+class ViewAtPoints:
+    """One view seen through a whitener at some processing points.
+
+    Attributes
+    ----------
+    whitener
+        K x M.
+    mean
+        M.
+    points
+        P x M.
+    is_counts
+        Whether the view holds Poisson counts: it is then divided by e^t, as eqs (25) and (27) of "Beyond CCA" ask for.
+    """
+
+    whitener: FloatArray
+    mean: FloatArray
+    points: FloatArray
+    is_counts: bool
+
+    def exponents(self, rows: Any) -> FloatArray:
+        """Return the products of rows with the points, one column a point."""
+        exponents: FloatArray = rows @ self.points.T
+        return exponents
+
+    def plain(self, rows: Any) -> FloatArray:
+        """Return the whitened rows."""
+        return _projected(rows, self.whitener, self.mean)
+
+    def at(self, point: int, rows: Any, plain: FloatArray, unit: complex) -> NDArray[Any]:
+        """Return the whitened rows at a point, where they differ from the plain ones."""
+        if not (self.is_counts and self.points[point].any()):
+            return plain
+        return _projected(rows, self.whitener * np.exp(-unit * self.points[point]), self.mean)
+
+
 def characteristic_targets(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     x_whitener: FloatArray,
     y_whitener: FloatArray,
     means: tuple[FloatArray, FloatArray],
@@ -58,20 +93,15 @@ def characteristic_targets(
 
     These are derivatives of the characteristic function: the weights have size 1, so nothing overflows and no
     sample dominates. The real and the imaginary part are both V diag V^-1; the real part minus the identity sees
-    order four, the imaginary part order three. A view of counts is divided by e^(i t), as eqs (25) and (27) of
-    "Beyond CCA" ask for.
+    order four, the imaginary part order three.
     """
-
-    def block_sums(pair: PairedBlock) -> tuple[NDArray[Any], ...]:
-        weights = np.exp(1j * (pair.left @ points.x.T + pair.right @ points.y.T))
-        return _weighted_sums(pair, weights, x_whitener, y_whitener, means, points, x_counts, y_counts, 1j)
-
-    return _covariances(run(block_sums, pairs))
+    x = ViewAtPoints(x_whitener, means[0], points.x, x_counts)
+    y = ViewAtPoints(y_whitener, means[1], points.y, y_counts)
+    return _covariances(total(_characteristic_sums, source, x, y))
 
 
 def generalised_targets(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     x_whitener: FloatArray,
     y_whitener: FloatArray,
     means: tuple[FloatArray, FloatArray],
@@ -87,53 +117,65 @@ def generalised_targets(
     ValueError
         Where a point leaves fewer than two samples with a noticeable weight.
     """
-    exponents = np.empty((pairs.n_rows, points.x.shape[0]))
-
-    def project(pair: PairedBlock) -> int:
-        exponents[pair.slice] = pair.left @ points.x.T + pair.right @ points.y.T
-        return 0
-
-    run(project, pairs)
-    weights = np.exp(exponents - exponents.max(axis=0))  # the largest weight is 1: nothing overflows
-    effective = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
+    x = ViewAtPoints(x_whitener, means[0], points.x, x_counts)
+    y = ViewAtPoints(y_whitener, means[1], points.y, y_counts)
+    largest = total(_largest_exponents, source, x, y).values
+    weight_totals, squares = total(_weight_totals, source, x, y, largest)
+    effective = weight_totals**2 / squares
     if effective.min() < 2:
         worst = int(effective.argmin())
         raise ValueError(
             f"The exponentials of processing point {worst} give nearly all the weight to one sample (effective "
-            f"sample size {effective[worst]:.2f} of {pairs.n_rows}). Use smaller points, or the statistics "
+            f"sample size {effective[worst]:.2f} of {source.n_rows}). Use smaller points, or the statistics "
             '"characteristic", which have no exponentials.'
         )
+    return np.real(_covariances(total(_generalised_sums, source, x, y, largest)))
 
-    def block_sums(pair: PairedBlock) -> tuple[NDArray[Any], ...]:
-        own = weights[pair.slice]
-        return _weighted_sums(pair, own, x_whitener, y_whitener, means, points, x_counts, y_counts, 1.0)
 
-    return np.real(_covariances(run(block_sums, pairs)))
+def _largest_exponents(block: Block, x: ViewAtPoints, y: ViewAtPoints) -> Largest:
+    return Largest(_exponents(block, x, y).max(axis=0))
+
+
+def _weight_totals(
+    block: Block, x: ViewAtPoints, y: ViewAtPoints, largest: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    weights = _real_weights(block, x, y, largest)
+    return weights.sum(axis=0), (weights**2).sum(axis=0)
+
+
+def _generalised_sums(
+    block: Block, x: ViewAtPoints, y: ViewAtPoints, largest: FloatArray
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    return _weighted_sums(block, x, y, _real_weights(block, x, y, largest), 1.0)
+
+
+def _characteristic_sums(
+    block: Block, x: ViewAtPoints, y: ViewAtPoints
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    return _weighted_sums(block, x, y, np.exp(1j * _exponents(block, x, y)), 1j)
+
+
+def _exponents(block: Block, x: ViewAtPoints, y: ViewAtPoints) -> FloatArray:
+    x_rows, y_rows = block.views
+    return x.exponents(x_rows) + y.exponents(y_rows)
+
+
+def _real_weights(block: Block, x: ViewAtPoints, y: ViewAtPoints, largest: FloatArray) -> FloatArray:
+    """Return the weights of samples, of which the largest in the whole data is 1: nothing overflows."""
+    return np.exp(_exponents(block, x, y) - largest)
 
 
 def _weighted_sums(
-    pair: PairedBlock,
-    weights: NDArray[Any],
-    x_whitener: FloatArray,
-    y_whitener: FloatArray,
-    means: tuple[FloatArray, FloatArray],
-    points: ProcessingPoints,
-    x_counts: bool,
-    y_counts: bool,
-    unit: complex,
-) -> tuple[NDArray[Any], ...]:
-    """Return the sums of w, w z1, w z2 and w z1 z2' over the rows of a block, for every point."""
-    P, K = points.x.shape[0], x_whitener.shape[0]
+    block: Block, x: ViewAtPoints, y: ViewAtPoints, weights: NDArray[Any], unit: complex
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return the sums of w, of w z1 and w z2, and of w z1 z2' over the rows of a block, for every point."""
+    x_rows, y_rows = block.views
+    P, K = x.points.shape[0], x.whitener.shape[0]
     firsts = np.empty((2, P, K), dtype=weights.dtype)
     seconds = np.empty((P, K, K), dtype=weights.dtype)
-    x_plain = _projected(pair.left, x_whitener, means[0])
-    y_plain = _projected(pair.right, y_whitener, means[1])
+    x_plain, y_plain = x.plain(x_rows), y.plain(y_rows)
     for p in range(P):
-        left, right = x_plain, y_plain
-        if x_counts and points.x[p].any():
-            left = _projected(pair.left, x_whitener * np.exp(-unit * points.x[p]), means[0])
-        if y_counts and points.y[p].any():
-            right = _projected(pair.right, y_whitener * np.exp(-unit * points.y[p]), means[1])
+        left, right = x.at(p, x_rows, x_plain, unit), y.at(p, y_rows, y_plain, unit)
         weighted = left * weights[:, p : p + 1]
         firsts[0, p], firsts[1, p] = weighted.sum(axis=0), weights[:, p] @ right
         seconds[p] = weighted.T @ right

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from polyad.engine import Runner
+from polyad.engine import Block, Source, sum_over, total
 from polyad.engine.blocks import FloatArray
-from polyad.moments.cross_blocks import PairedBlock, PairedBlocks
+from polyad.moments.cross import CentredProjection
 from polyad.moments.pieces import chunks
 from polyad.moments.symmetric import square_times
 
@@ -12,8 +12,7 @@ ALL_PAIRS = 16  # up to this many components all pairs of axes are contracted at
 
 
 def third_order_targets(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     x_whitener: FloatArray,
     y_whitener: FloatArray,
     means: tuple[FloatArray, FloatArray],
@@ -29,8 +28,8 @@ def third_order_targets(
 
     Parameters
     ----------
-    pairs, run
-        The two views, and how a pass over them is run.
+    source
+        The two views.
     x_whitener, y_whitener
         K x M1 and K x M2.
     means
@@ -40,27 +39,42 @@ def third_order_targets(
     directions
         F x K, the u; None takes the K axes.
     """
-    N = pairs.n_rows
+    N = source.n_rows
     if N < 3:
         raise ValueError(f"Third cumulants need at least 3 samples; X and Y have {N}.")
-    W1, W2 = (np.ascontiguousarray(whitener.T) for whitener in (x_whitener, y_whitener))
-    x_shift, y_shift = means[0] @ W1, means[1] @ W2
+    project_x, project_y = whitened_views(x_whitener, y_whitener, means)
     cube, pair_scale = N / ((N - 1) * (N - 2)), 1 / (N - 1)
-
-    def block_sums(pair: PairedBlock) -> tuple[FloatArray, ...]:
-        left, right = pair.left @ W1 - x_shift, pair.right @ W2 - y_shift
-        T121, T122 = weighted_products(left, right, directions), weighted_products(right, left, directions)
-        G1 = pair.left.T @ right if x_counts else np.zeros(1)
-        G2 = pair.right.T @ left if y_counts else np.zeros(1)
-        return T121, T122, G1, G2
-
-    T121, T122, G1, G2 = run(block_sums, pairs)
+    T121, T122, G1, G2 = total(_third_sums, source, project_x, project_y, directions, x_counts, y_counts)
     T121, T122 = cube * T121, cube * T122
     if x_counts:
-        T121 -= own_counts(W1, pair_scale * G1, directions, run)
+        T121 -= own_counts(project_x.columns, pair_scale * G1, directions)
     if y_counts:
-        T122 -= own_counts(W2, pair_scale * G2, directions, run)
+        T122 -= own_counts(project_y.columns, pair_scale * G2, directions)
     return np.concatenate([T121, T122.transpose(0, 2, 1)])
+
+
+def whitened_views(
+    x_whitener: FloatArray, y_whitener: FloatArray, means: tuple[FloatArray, FloatArray]
+) -> tuple[CentredProjection, CentredProjection]:
+    """Return the projections of both views along the rows of their whiteners."""
+    x_columns, y_columns = (np.ascontiguousarray(whitener.T) for whitener in (x_whitener, y_whitener))
+    return CentredProjection(x_columns, means[0] @ x_columns), CentredProjection(y_columns, means[1] @ y_columns)
+
+
+def _third_sums(
+    block: Block,
+    project_x: CentredProjection,
+    project_y: CentredProjection,
+    directions: FloatArray | None,
+    x_counts: bool,
+    y_counts: bool,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    left, right = project_x(x_rows), project_y(y_rows)
+    T121, T122 = weighted_products(left, right, directions), weighted_products(right, left, directions)
+    G1 = x_rows.T @ right if x_counts else np.zeros(1)
+    G2 = y_rows.T @ left if y_counts else np.zeros(1)
+    return T121, T122, G1, G2
 
 
 def weighted_products(left: FloatArray, right: FloatArray, directions: FloatArray | None) -> FloatArray:
@@ -71,14 +85,15 @@ def weighted_products(left: FloatArray, right: FloatArray, directions: FloatArra
     return np.stack([(columns * weights) @ right for weights in directions @ columns])
 
 
-def own_counts(whitener: FloatArray, products: FloatArray, directions: FloatArray | None, run: Runner) -> FloatArray:
+def own_counts(whitener: FloatArray, products: FloatArray, directions: FloatArray | None) -> FloatArray:
     """Sum over words m of (W[m] . u) W[m] G[m]' for every direction u: a word met by itself."""
-    return run(lambda rows: weighted_products(whitener[rows], products[rows], directions), chunks(whitener.shape[0]))
+    return sum_over(
+        lambda words: weighted_products(whitener[words], products[words], directions), chunks(whitener.shape[0])
+    )
 
 
 def third_order_reliability(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     x_whitener: FloatArray,
     y_whitener: FloatArray,
     means: tuple[FloatArray, FloatArray],
@@ -87,26 +102,26 @@ def third_order_reliability(
 
     Near 1 the sources are skewed and order three can be relied on; near 0 it is noise alone.
     """
-    W1, W2 = (np.ascontiguousarray(whitener.T) for whitener in (x_whitener, y_whitener))
-    x_shift, y_shift = means[0] @ W1, means[1] @ W2
-
-    def block_sums(pair: PairedBlock) -> tuple[FloatArray, FloatArray]:
-        left, right = pair.left @ W1 - x_shift, pair.right @ W2 - y_shift
-        even = pair.start % 2  # the block's first row with an even number in the whole data
-        halves = [
-            np.stack([square_times(left[k::2], right[k::2]), square_times(right[k::2], left[k::2])])
-            for k in (even, 1 - even)
-        ]
-        return halves[0], halves[1]
-
-    even, odd = run(block_sums, pairs)
+    even, odd = total(_third_halves, source, *whitened_views(x_whitener, y_whitener, means))
     size = np.linalg.norm(even) * np.linalg.norm(odd)
     return float((even * odd).sum() / size) if size > 0 else 0.0
 
 
+def _third_halves(
+    block: Block, project_x: CentredProjection, project_y: CentredProjection
+) -> tuple[FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    left, right = project_x(x_rows), project_y(y_rows)
+    even = block.start % 2  # the block's first row with an even number in the whole data
+    halves = [
+        np.stack([square_times(left[k::2], right[k::2]), square_times(right[k::2], left[k::2])])
+        for k in (even, 1 - even)
+    ]
+    return halves[0], halves[1]
+
+
 def fourth_order_targets(
-    pairs: PairedBlocks,
-    run: Runner,
+    source: Source,
     x_whitener: FloatArray,
     y_whitener: FloatArray,
     means: tuple[FloatArray, FloatArray],
@@ -121,8 +136,8 @@ def fourth_order_targets(
 
     Parameters
     ----------
-    pairs, run
-        The two views, and how a pass over them is run.
+    source
+        The two views.
     x_whitener, y_whitener
         K x M1 and K x M2.
     means
@@ -132,23 +147,25 @@ def fourth_order_targets(
     random_state
         Seed of the random pairs.
     """
-    K, N = x_whitener.shape[0], pairs.n_rows
+    K, N = x_whitener.shape[0], source.n_rows
     left_u, right_u = _direction_pairs(K, random_state) if directions is None else directions
-    W1, W2 = (np.ascontiguousarray(whitener.T) for whitener in (x_whitener, y_whitener))
-    x_shift, y_shift = means[0] @ W1, means[1] @ W2
-
-    def block_sums(pair: PairedBlock) -> tuple[FloatArray, ...]:
-        left, right = pair.left @ W1 - x_shift, pair.right @ W2 - y_shift
-        weights = (left_u @ left.T) * (right_u @ right.T)
-        columns = np.ascontiguousarray(left.T)
-        fourth = np.stack([(columns * weight) @ right for weight in weights])
-        return fourth, left.T @ left, right.T @ right, left.T @ right
-
-    fourth, C11, C22, C12 = (total / N for total in run(block_sums, pairs))
+    sums = total(_fourth_sums, source, *whitened_views(x_whitener, y_whitener, means), left_u, right_u)
+    fourth, C11, C22, C12 = (products / N for products in sums)
     mixed = np.einsum("fi,ij,fj->f", left_u, C12, right_u)
     within = np.einsum("fi,fj->fij", left_u @ C11, right_u @ C22)
     across = np.einsum("fi,fj->fij", right_u @ C12.T, left_u @ C12)
     return fourth - mixed[:, None, None] * C12 - within - across
+
+
+def _fourth_sums(
+    block: Block, project_x: CentredProjection, project_y: CentredProjection, left_u: FloatArray, right_u: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    left, right = project_x(x_rows), project_y(y_rows)
+    weights = (left_u @ left.T) * (right_u @ right.T)
+    columns = np.ascontiguousarray(left.T)
+    fourth = np.stack([(columns * weight) @ right for weight in weights])
+    return fourth, left.T @ left, right.T @ right, left.T @ right
 
 
 def _direction_pairs(K: int, random_state: int) -> tuple[FloatArray, FloatArray]:

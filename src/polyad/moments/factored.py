@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from polyad.engine import Block, Blocks, Runner
+from polyad.engine import Block, Source, Stacked, sum_over, total
 from polyad.engine.blocks import FloatArray
-from polyad.moments.pieces import chunks, subtract_diagonal, used_columns
+from polyad.moments.pieces import UsedColumns, chunks, subtract_diagonal, used_columns
+from polyad.moments.weights import Weight
+
+if TYPE_CHECKING:
+    from polyad.moments.symmetric import CountWeights
 
 Floats = NDArray[np.floating[Any]]
 RowSum = Callable[[slice], Floats]
@@ -29,16 +33,13 @@ class FactoredThird:
     documents, weights
         y, N x K, and N; all four of double or all of single precision.
     loadings, corrections
-        l and c, both with one row a word and K columns.
-    run
-        How the sums over rows are run.
+        l and c, both with one row for each word and K columns.
     """
 
     documents: Floats
     weights: Floats
     loadings: Floats
     corrections: Floats
-    run: Runner
 
     @property
     def n_components(self) -> int:
@@ -102,39 +103,32 @@ class FactoredThird:
         documents, weights, loadings, corrections = (
             part.astype(np.float32) for part in (self.documents, self.weights, self.loadings, self.corrections)
         )
-        return FactoredThird(documents, weights, loadings, corrections, self.run)
+        return FactoredThird(documents, weights, loadings, corrections)
 
     def _sum(self, cubes: RowSum, pairs: RowSum) -> FloatArray:
-        total = self.run(cubes, chunks(self.documents.shape[0]))
-        total -= self.run(pairs, chunks(self.loadings.shape[0]))
-        return total.astype(np.float64, copy=False)
+        contracted = sum_over(cubes, chunks(self.documents.shape[0]))
+        contracted -= sum_over(pairs, chunks(self.loadings.shape[0]))
+        return contracted.astype(np.float64, copy=False)
 
 
-def factor_third(
-    blocks: Blocks,
-    run: Runner,
-    whitener: FloatArray,
-    cube_weights: FloatArray,
-    pair_weights: FloatArray,
-    diagonal: FloatArray,
-    centre: FloatArray,
-) -> FactoredThird:
+def factor_third(source: Source, whitener: FloatArray, weights: "CountWeights") -> FactoredThird:
     """Return the tensor of :func:`polyad.moments.symmetric.factorial_third` in factors.
 
     One pass; N x K numbers are kept.
     """
     used = used_columns(whitener)
     loadings = np.ascontiguousarray(whitener.T)
-    documents = np.empty((blocks.shape[0], whitener.shape[0]))
-
-    def block_pairs(block: Block) -> FloatArray:
-        projected = documents[block.slice]
-        np.subtract(block.rows @ loadings, centre, out=projected)
-        pairs: FloatArray = block.rows.T @ (pair_weights[block.slice, None] * projected)
-        return pairs[used]
-
-    pairs = run(block_pairs, blocks)
-    loadings = loadings[used]
-    return FactoredThird(
-        documents, cube_weights, loadings, subtract_diagonal(pairs, (2 / 3) * diagonal[used], loadings), run
+    pairs, documents, document_weights = total(
+        _factor_sums, source, loadings, used, weights.cubes, weights.pairs, whitener @ weights.mean
     )
+    loadings = loadings[used]
+    corrections = subtract_diagonal(pairs, (2 / 3) * weights.diagonal[used], loadings)
+    return FactoredThird(documents.rows(), document_weights.rows(), loadings, corrections)
+
+
+def _factor_sums(
+    block: Block, loadings: FloatArray, used: UsedColumns, cubes: Weight, pairs: Weight, centre: FloatArray
+) -> tuple[FloatArray, Stacked, Stacked]:
+    projected = block.rows @ loadings - centre
+    mixed: FloatArray = block.rows.T @ (pairs(block.tokens)[:, None] * projected)
+    return mixed[used], Stacked((projected,)), Stacked((cubes(block.tokens),))

@@ -1,18 +1,20 @@
 """Moments of LDA and of the single-topic model, for any weighting of the documents."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from polyad.engine import Block, Blocks, Runner
-from polyad.engine.blocks import FloatArray, checked_counts
+from polyad.engine import Block, Source, columns_of, total
+from polyad.engine.blocks import FloatArray
+from polyad.engine.checks import checked_counts
 from polyad.moments.factored import FactoredThird, factor_third
 from polyad.moments.pieces import chunks, subtract_diagonal, subtract_outer
 from polyad.moments.symmetric import (
+    CountWeights,
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
@@ -20,50 +22,7 @@ from polyad.moments.symmetric import (
     symmetric_operator,
     symmetrise,
 )
-
-
-def document_weights(lengths: FloatArray, weights: str | float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return for each document its weight in the sums of words, of pairs and of triples of words.
-
-    Parameters
-    ----------
-    lengths
-        Tokens of every document.
-    weights
-        "uniform" counts every document the same (the U-statistics of the discrete ICA paper), "length" every
-        word, pair and triple the same (Theorem 1 of the SVTD paper), a number p weighs a document by L^p.
-
-    Returns
-    -------
-    tuple of three arrays
-        Documents with fewer than 1, 2 and 3 tokens have the weight 0: they have no word, pair or triple.
-
-    Examples
-    --------
-    >>> words, pairs, triples = document_weights(np.array([2.0, 4.0]), "length")
-    >>> pairs * 14, triples * 24
-    (array([1., 1.]), array([0., 1.]))
-    """
-    L = np.asarray(lengths, dtype=np.float64)
-    tuples = [L, L * (L - 1), L * (L - 1) * (L - 2)]
-    if weights == "length":
-        shares = tuples
-    else:
-        power = 0.0 if weights == "uniform" else weights
-        if isinstance(power, str) or not np.isfinite(power):
-            raise ValueError(f'weights is {weights!r}; give "uniform", "length" or a power of the length.')
-        shares = [np.where(order < L, np.maximum(L, 1) ** float(power), 0.0) for order in range(3)]
-    first, second, third = (_per_tuple(share, count) for share, count in zip(shares, tuples))
-    return first, second, third
-
-
-def _per_tuple(share: FloatArray, tuples: FloatArray) -> FloatArray:
-    """Weight of one tuple of a document: the document's share of the whole, over its number of tuples."""
-    share = np.where(tuples > 0, share, 0.0)
-    total = share.sum()
-    if total == 0:
-        return share
-    return np.divide(share, tuples * total, out=np.zeros_like(share), where=tuples > 0)
+from polyad.moments.weights import Weight, document_weights
 
 
 @dataclass(frozen=True)
@@ -128,7 +87,7 @@ def _moments_at(raw: SymmetricMoments, c0: float) -> SymmetricMoments:
         return _moments_at(raw.within(words), c0)
 
     operator = symmetric_operator(raw.mean.size, second_product)
-    return SymmetricMoments(raw.mean, operator, third, third_rows, factored, within, raw.n_rows, raw.n_cells)
+    return replace(raw, second=operator, third=third, third_rows=third_rows, factored=factored, within=within)
 
 
 def _projected_pairs(raw: SymmetricMoments, whitener: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -193,17 +152,15 @@ def _checked_concentration(concentration: float) -> float:
     return float(concentration)
 
 
-def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str | float) -> RawMoments:
+def raw_moments(source: Source, weights: str | float) -> RawMoments:
     """Return the raw moments of three distinct words of a document.
 
     Parameters
     ----------
-    blocks, run
-        The counts, and how a pass over them is run.
-    lengths
-        Tokens of every document (:func:`summarise_counts`).
+    source
+        The counts.
     weights
-        How documents are weighted: see :func:`document_weights`.
+        How documents are weighted: see :func:`polyad.moments.weights.document_weights`.
 
     Raises
     ------
@@ -212,60 +169,66 @@ def raw_moments(blocks: Blocks, run: Runner, lengths: FloatArray, weights: str |
 
     Examples
     --------
-    >>> from polyad.engine import Serial, count_blocks
-    >>> blocks = count_blocks([[2, 1], [0, 3]])
-    >>> raw = raw_moments(blocks, Serial(), np.array([3.0, 3.0]), "uniform")
+    >>> from polyad.engine import count_blocks
+    >>> raw = raw_moments(count_blocks([[2, 1], [0, 3]]), "uniform")
     >>> raw.moments.second @ np.eye(2)
     array([[0.16666667, 0.16666667], [0.16666667, 0.5       ]])
     """
-    N, M = blocks.shape
-    if not (lengths >= 3).any():
+    N, M = source.shape
+    own = document_weights(source, weights)
+    mean, pair_diagonal, triple_diagonal, n_cells, n_too_short = total(
+        _diagonals, source, own.words, own.pairs, own.triples
+    )
+    if n_too_short == N:
         raise ValueError(
             f"None of the {N} documents has three words, and third moments are made of triples of words. "
             "Give longer documents, or join short ones."
         )
-    w1, w2, w3 = document_weights(lengths, weights)
-
-    def block_sums(block: Block) -> tuple[FloatArray, FloatArray, FloatArray, int]:
-        first, second, third = (block.rows.T @ w[block.slice] for w in (w1, w2, w3))
-        return first, second, third, block.rows.nnz
-
-    mean, pair_diagonal, triple_diagonal, n_cells = run(block_sums, blocks)
-    nothing = np.zeros(M)
+    third_weights = CountWeights(own.triples, own.triples, diagonal=triple_diagonal, mean=np.zeros(M))
 
     def second_product(columns: FloatArray) -> FloatArray:
         columns = np.ascontiguousarray(columns)  # or every block would make its own copy
-
-        def block_product(block: Block) -> Any:
-            return block.rows.T @ (w2[block.slice, None] * (block.rows @ columns))
-
-        return subtract_diagonal(run(block_product, blocks), pair_diagonal, columns)
+        return subtract_diagonal(total(_pair_products, source, columns, own.pairs), pair_diagonal, columns)
 
     def third(whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
-        centre = np.zeros(whitener.shape[0])
-        return factorial_third(blocks, run, whitener, w3, w3, triple_diagonal, centre)
+        return factorial_third(source, whitener, third_weights)
 
     def third_rows(directions: FloatArray) -> FloatArray:
-        centre = np.zeros(directions.shape[0])
-        return factorial_third_rows(blocks, run, directions, w3, w3, triple_diagonal, centre, nothing)
+        return factorial_third_rows(source, directions, third_weights)
 
     def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        centre = np.zeros(whitener.shape[0])
-        return factor_third(blocks, run, whitener, w3, w3, triple_diagonal, centre)
+        return factor_third(source, whitener, third_weights)
 
     def pair_energies(directions: FloatArray) -> FloatArray:
         columns = np.ascontiguousarray(directions.T)
-        energies: FloatArray = run(lambda block: w2[block.slice] @ (block.rows @ columns) ** 2, blocks)
+        energies = total(_pair_energies, source, columns, own.pairs)
         for words in chunks(M):
             energies -= pair_diagonal[words] @ columns[words] ** 2
         return energies
 
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
-        return raw_moments(blocks.columns(words), run, lengths, weights).moments
+        return raw_moments(columns_of(source, words), weights).moments
 
     operator = symmetric_operator(M, second_product)
-    moments = SymmetricMoments(mean, operator, third, third_rows, factored, within, N, n_cells)
-    return RawMoments(moments, pair_energies, int((lengths < 3).sum()))
+    moments = SymmetricMoments(mean, operator, third, third_rows, factored, within, N, n_cells, source.passes_are_dear)
+    return RawMoments(moments, pair_energies, n_too_short)
+
+
+def _diagonals(
+    block: Block, words: Weight, pairs: Weight, triples: Weight
+) -> tuple[FloatArray, FloatArray, FloatArray, int, int]:
+    first, second, third = (block.rows.T @ weight(block.tokens) for weight in (words, pairs, triples))
+    return first, second, third, int(block.rows.nnz), int((block.tokens < 3).sum())
+
+
+def _pair_products(block: Block, columns: FloatArray, pairs: Weight) -> FloatArray:
+    products: FloatArray = block.rows.T @ (pairs(block.tokens)[:, None] * (block.rows @ columns))
+    return products
+
+
+def _pair_energies(block: Block, columns: FloatArray, pairs: Weight) -> FloatArray:
+    energies: FloatArray = pairs(block.tokens) @ (block.rows @ columns) ** 2
+    return energies
 
 
 def three_tokens(X: Any, random_state: int = 0) -> sparse.csr_array:

@@ -10,6 +10,8 @@ from polyad.engine.blocks import FloatArray
 
 CHUNK_ROWS = 1 << 10
 
+UsedColumns = slice | NDArray[np.intp]
+
 
 def chunks(n_rows: int) -> Iterator[slice]:
     """Cut a number of rows into an even number of equal slices whose products stay in the cache."""
@@ -18,7 +20,7 @@ def chunks(n_rows: int) -> Iterator[slice]:
     return (slice(first, last) for first, last in pairwise(edges))
 
 
-def used_columns(whitener: FloatArray) -> slice | NDArray[np.intp]:
+def used_columns(whitener: FloatArray) -> UsedColumns:
     """Return the columns that are not zero throughout: as a slice where that is all of them, which copies nothing."""
     used = np.flatnonzero(whitener.any(axis=0))
     return slice(None) if used.size == whitener.shape[1] else used

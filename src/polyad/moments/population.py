@@ -6,7 +6,6 @@ They are the exact input on which every decomposition must give the parameters b
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine import Serial
 from polyad.engine.blocks import FloatArray
 from polyad.moments.factored import FactoredThird
 from polyad.moments.symmetric import SymmetricMoments, symmetric_operator
@@ -57,7 +56,7 @@ def _polyadic(components: FloatArray, first: FloatArray, second: FloatArray, thi
 
     def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
         nothing = np.empty((0, whitener.shape[0]))
-        return FactoredThird(D @ whitener.T, third, nothing, nothing, Serial())
+        return FactoredThird(D @ whitener.T, third, nothing, nothing)
 
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
         return _polyadic(D[:, words], first, second, third)

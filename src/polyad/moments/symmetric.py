@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from polyad.engine import Block, Blocks, Runner
+from polyad.engine import Block, Source, sum_over, total
 from polyad.engine.blocks import FloatArray
 from polyad.moments.factored import FactoredThird
-from polyad.moments.pieces import chunks, subtract_diagonal, used_columns
+from polyad.moments.pieces import UsedColumns, chunks, subtract_diagonal, used_columns
+from polyad.moments.weights import Weight
 
 
 class Third(Protocol):
@@ -53,6 +54,8 @@ class SymmetricMoments:
     n_rows, n_cells
         Rows and stored cells of the data that the moments are sums over; 0 for a population. They tell what the last
         two would keep in memory.
+    passes_are_dear
+        Whether fewer passes with more work in each are to be preferred: see :class:`polyad.engine.Source`.
     """
 
     mean: FloatArray
@@ -63,6 +66,7 @@ class SymmetricMoments:
     within: "Callable[[NDArray[np.intp]], SymmetricMoments]"
     n_rows: int = 0
     n_cells: int = 0
+    passes_are_dear: bool = False
 
 
 def symmetrise(tensor: FloatArray) -> FloatArray:
@@ -125,64 +129,75 @@ def square_times(left: FloatArray, right: FloatArray) -> FloatArray:
     return product
 
 
-def factorial_third(
-    blocks: Blocks,
-    run: Runner,
-    whitener: FloatArray,
-    cube_weights: FloatArray,
-    pair_weights: FloatArray,
-    diagonal: FloatArray,
-    centre: FloatArray,
-) -> FloatArray:
+@dataclass(frozen=True)
+class CountWeights:
+    """What the sums of a third moment of counts are made with.
+
+    Attributes
+    ----------
+    cubes, pairs
+        The weight of a document in the sum of cubes, and in the sums of pairs.
+    diagonal
+        The sum over documents of ``pairs * x``, M.
+    mean
+        What is taken off the documents, M: zero for raw moments.
+    """
+
+    cubes: Weight
+    pairs: Weight
+    diagonal: FloatArray
+    mean: FloatArray
+
+
+def factorial_third(source: Source, whitener: FloatArray, weights: CountWeights) -> FloatArray:
     """Third moment of counts without the terms that a token makes with itself, whitened.
 
-    With y = W x - centre it is the sum over documents of ``cube_weights * y (x) y (x) y``, less for each pair of
-    modes the sum over words of ``w_m (x) w_m (x) (G - 2/3 diag(diagonal) W)_m``, G the sum of
-    ``pair_weights * x y'``: eq. (52) of the discrete ICA paper and Theorem 1 of the SVTD paper, put in one form.
+    With y = W (x - mean) it is the sum over documents of ``cubes * y (x) y (x) y``, less for each pair of modes the sum
+    over words of ``w_m (x) w_m (x) (G - 2/3 diag(diagonal) W)_m``, G the sum of ``pairs * x y'``: eq. (52) of the
+    discrete ICA paper and Theorem 1 of the SVTD paper, put in one form.
     """
     used = used_columns(whitener)
     loadings = np.ascontiguousarray(whitener.T)
-
-    def block_sums(block: Block) -> tuple[FloatArray, FloatArray]:
-        projected = block.rows @ loadings - centre
-        pairs = block.rows.T @ (pair_weights[block.slice, None] * projected)
-        return _cube_corners(projected, cube_weights[block.slice]), pairs[used]
-
-    corners, pairs = run(block_sums, blocks)
+    corners, pairs = total(_third_sums, source, loadings, used, weights.cubes, weights.pairs, whitener @ weights.mean)
     loadings = loadings[used]
-    corrections = subtract_diagonal(pairs, (2 / 3) * diagonal[used], loadings)
-    corners -= run(lambda rows: _pair_corners(loadings[rows], corrections[rows]), chunks(loadings.shape[0]))
+    corrections = subtract_diagonal(pairs, (2 / 3) * weights.diagonal[used], loadings)
+    corners -= sum_over(lambda rows: _pair_corners(loadings[rows], corrections[rows]), chunks(loadings.shape[0]))
     return mirrored(corners)
 
 
-def factorial_third_rows(
-    blocks: Blocks,
-    run: Runner,
-    directions: FloatArray,
-    cube_weights: FloatArray,
-    pair_weights: FloatArray,
-    diagonal: FloatArray,
-    centre: FloatArray,
-    mean: FloatArray,
-) -> FloatArray:
-    """T(v_j, v_j, e_m) of the same tensor for directions v_j, J x M.
+def _third_sums(
+    block: Block, loadings: FloatArray, used: UsedColumns, cubes: Weight, pairs: Weight, centre: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    projected = block.rows @ loadings - centre
+    mixed = block.rows.T @ (pairs(block.tokens)[:, None] * projected)
+    return _cube_corners(projected, cubes(block.tokens)), mixed[used]
 
-    ``mean`` is subtracted from the documents (zero for raw moments) and ``centre`` is ``directions @ mean``.
-    """
+
+def factorial_third_rows(source: Source, directions: FloatArray, weights: CountWeights) -> FloatArray:
+    """T(v_j, v_j, e_m) of the same tensor for directions v_j, J x M."""
+    mean = weights.mean
     loadings = np.ascontiguousarray(directions.T)
     squares = loadings**2
-    mean_of_squares = mean @ squares
-
-    def block_sums(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
-        projected = block.rows @ loadings - centre
-        own = block.rows @ squares - mean_of_squares
-        powers = cube_weights[block.slice, None] * projected**2 - pair_weights[block.slice, None] * own
-        pairs = pair_weights[block.slice, None] * projected
-        return block.rows.T @ powers, block.rows.T @ pairs, powers.sum(axis=0)
-
-    cubes, pairs, totals = run(block_sums, blocks)
-    rows = cubes - mean[:, None] * totals - 2 * loadings * pairs + 2 * squares * diagonal[:, None]
+    cubes, pairs, totals = total(
+        _third_row_sums, source, loadings, weights.cubes, weights.pairs, directions @ mean, mean @ squares
+    )
+    rows = cubes - mean[:, None] * totals - 2 * loadings * pairs + 2 * squares * weights.diagonal[:, None]
     return np.ascontiguousarray(rows.T)
+
+
+def _third_row_sums(
+    block: Block,
+    loadings: FloatArray,
+    cubes: Weight,
+    pairs: Weight,
+    centre: FloatArray,
+    mean_of_squares: FloatArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    projected = block.rows @ loadings - centre
+    own = block.rows @ loadings**2 - mean_of_squares
+    cube, pair = cubes(block.tokens)[:, None], pairs(block.tokens)[:, None]
+    powers = cube * projected**2 - pair * own
+    return block.rows.T @ powers, block.rows.T @ (pair * projected), powers.sum(axis=0)
 
 
 def symmetric_operator(size: int, product: Callable[[FloatArray], FloatArray]) -> LinearOperator:

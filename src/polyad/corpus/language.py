@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from polyad.corpus.languages import load_stop_words
+from polyad.corpus.words import TextOptions, split_words
+
 __all__ = ["Language", "guess_language", "without_spaces"]
 
 # Ordinary text is half stop words. Below this share it is a list, code, or a language that no list is of.
@@ -40,10 +43,13 @@ def guess_language(texts: Iterable[str]) -> Language | None:
     >>> guess_language(["x1 y2 z3"]) is None
     True
     """
-    import stopwordsiso
-
-    from polyad.corpus import TextOptions, load_stop_words, split_words
-
+    try:
+        import stopwordsiso
+    except ImportError as error:
+        raise ValueError(
+            "the language of text is found by the lists of the package stopwordsiso; install it with: "
+            "pip install 'polyad[cli]', or say which stop words to drop (stop_words='none' for no words)."
+        ) from error
     options = TextOptions(min_length=2)
     counts = Counter(word for text in texts for word in split_words(text, options))
     total = sum(counts.values())

@@ -1,0 +1,243 @@
+"""Data as they come, checked once on the way in and turned into sources."""
+
+import itertools
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from polyad.engine.blocks import FloatArray, canonical_rows, fits_one_shard, is_sparse
+from polyad.engine.sources import Source, arrays_of
+from polyad.engine.spool import spooled
+from polyad.engine.temporary import in_temporary_folder
+
+LARGEST_COUNT = 1 << 40
+CHECK_CELLS = 1 << 20  # cells looked at together, so that the check needs no second copy of the data
+
+
+def count_blocks(X: Any) -> Source:
+    """Return documents x words counts as a source.
+
+    Parameters
+    ----------
+    X
+        A CSR/CSC (or any other) sparse matrix or array, a dense array, a DataFrame, an object with such
+        ``counts``, an iterable of any of these with the same columns, or a source, which is returned as it is. What
+        comes from an iterable that is no list and no tuple is kept in memory up to the size of a shard, and on disk,
+        in a temporary folder, when there is more; it may be one that can be read only once.
+
+    Raises
+    ------
+    ValueError
+        Where X is empty or has a negative, fractional, infinite or missing count; the message names the first
+        bad cell.
+
+    Examples
+    --------
+    >>> count_blocks([[2, 0, 1], [0, 3, 0]]).shape
+    (2, 3)
+    >>> count_blocks([[1, -2]])
+    Traceback (most recent call last):
+    ...
+    ValueError: Negative values in data: X has the count -2 at row 0, column 1. Counts are whole numbers from 0 up.
+    """
+    return _as_source(matrix_of(X), checked_counts)
+
+
+def matrix_of(X: Any) -> Any:
+    """Return the counts of a corpus, and anything else as it is; a table may have a column named "counts"."""
+    is_matrix = hasattr(X, "__array__") or hasattr(X, "__dataframe__") or is_sparse(X)
+    return X if is_matrix else getattr(X, "counts", X)
+
+
+def signal_blocks(X: Any) -> Source:
+    """Return samples x channels measurements as a source of dense rows.
+
+    Parameters
+    ----------
+    X
+        A dense array, a sparse matrix, a DataFrame, an iterable of these with the same columns, or a source; where
+        iterables are kept is as for :func:`count_blocks`.
+
+    Examples
+    --------
+    >>> signal_blocks([[0.5, -1.0]]).shape
+    (1, 2)
+    >>> signal_blocks([[0.5, float("nan")]])
+    Traceback (most recent call last):
+    ...
+    ValueError: X has the value nan at row 0, column 1. Remove or impute missing and infinite values first.
+    """
+    return _as_source(X, _checked_signals)
+
+
+def _as_source(X: Any, check: Any) -> Source:
+    if isinstance(X, Source):
+        return X
+    if not is_parts(X):
+        return arrays_of([check(X, 0)])
+    parts = _same_columns(_checked_parts(X, check))
+    if isinstance(X, list | tuple):
+        return _in_memory(parts)
+    return _wherever_they_fit(parts)
+
+
+def _in_memory(parts: Iterable[Any]) -> Source:
+    parts = list(parts)
+    if not any(part.shape[0] for part in parts):
+        raise ValueError("X is an empty sequence of blocks: there is not one document to learn from.")
+    return arrays_of(parts)
+
+
+def _wherever_they_fit(parts: Iterator[Any]) -> Source:
+    """Return parts that come one after the other: in memory up to one shard, and more on disk."""
+    kept: deque[Any] = deque()
+    n_cells = n_rows = 0
+    for part in parts:
+        kept.append(part)
+        n_cells += part.nnz if is_sparse(part) else part.size
+        n_rows += part.shape[0]
+        if not fits_one_shard(n_cells, n_rows):
+            return _on_disk(itertools.chain(_emptied(kept), parts))
+    return _in_memory(kept)
+
+
+def _on_disk(parts: Iterable[Any]) -> Source:
+    return in_temporary_folder(lambda folder: spooled(parts, folder / "spool"))
+
+
+def _emptied(kept: deque[Any]) -> Iterator[Any]:
+    """Yield parts and let go of them."""
+    while kept:
+        yield kept.popleft()
+
+
+def _same_columns(parts: Iterable[Any]) -> Iterator[Any]:
+    columns: set[int] = set()
+    for part in parts:
+        columns.add(int(part.shape[1]))
+        if len(columns) > 1:
+            raise ValueError(f"The blocks of X have different numbers of columns: {sorted(columns)}.")
+        yield part
+
+
+def _checked_parts(parts: Iterable[Any], check: Any) -> Iterator[Any]:
+    """Yield the parts of some data, checked; a message counts rows from the first part."""
+    start = 0
+    for part in parts:
+        checked = check(matrix_of(part), start, may_be_empty=True)
+        start += checked.shape[0]
+        yield checked
+
+
+def is_parts(X: Any) -> bool:
+    """Tell a sequence of blocks from one matrix; a list of lists of numbers is a matrix."""
+    if is_sparse(X) or hasattr(X, "__array__") or hasattr(X, "__dataframe__") or isinstance(X, str):
+        return False
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and all(is_sparse(part) or np.ndim(part) == 2 for part in map(matrix_of, X))
+    return hasattr(X, "__iter__")
+
+
+def checked_counts(X: Any, start: int = 0, *, may_be_empty: bool = False) -> sparse.csr_array:
+    """Return counts as a canonical CSR array (float64, 32-bit indices up to 2^31 cells), or say which cell is bad.
+
+    Nothing is copied where X is canonical already.
+    """
+    X = _two_dimensional(X, "documents x words", may_be_empty)
+    rows = sparse.csr_array(X)
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    for first in range(0, data.size, CHECK_CELLS):
+        _refuse_bad_counts(data[first : first + CHECK_CELLS], first, indices, indptr, start)
+    data = data.astype(np.float64, copy=False)
+    rows = sparse.csr_array((data, indices, indptr), shape=rows.shape)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    if rows.data.size and not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return _with_short_indices(rows)
+
+
+def _with_short_indices(rows: sparse.csr_array) -> sparse.csr_array:
+    """Return canonical rows with 32-bit indices, for which products take less time, if these can count the cells."""
+    if rows.indices.dtype == np.int32 or rows.nnz > np.iinfo(np.int32).max:
+        return rows
+    return canonical_rows(rows.data, rows.indices.astype(np.int32), rows.indptr, rows.shape[1])
+
+
+def _checked_signals(X: Any, start: int = 0, *, may_be_empty: bool = False) -> FloatArray:
+    X = X.toarray() if is_sparse(X) else X
+    values = np.asarray(_two_dimensional(X, "samples x channels", may_be_empty)).astype(np.float64, copy=False)
+    if not np.isfinite(values).all():
+        row, column = np.argwhere(~np.isfinite(values))[0]
+        raise ValueError(
+            f"X has the value {values[row, column]} at row {start + row}, column {column}. "
+            "Remove or impute missing and infinite values first."
+        )
+    return values
+
+
+def _two_dimensional(X: Any, meaning: str, may_be_empty: bool) -> Any:
+    if not is_sparse(X):
+        X = _as_real(np.asarray(X))
+    elif X.dtype.kind not in "biuf":
+        X = X.copy()
+        X.data = _as_real(X.data)
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); expected two: {meaning}. Reshape your data.")
+    for size, what in zip(X.shape, ("sample(s)", "feature(s)")):
+        if size == 0 and not (may_be_empty and what == "sample(s)"):
+            raise ValueError(f"X is empty: 0 {what} (shape={X.shape}) while a minimum of 1 is required ({meaning}).")
+    return X
+
+
+def _as_real(data: NDArray[Any]) -> NDArray[Any]:
+    """Return real numbers; an array of objects is read as numbers where all of them are."""
+    if data.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X has dtype {data.dtype}; expected real numbers.")
+    if data.dtype.kind == "O":
+        try:
+            return data.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X has dtype object and is not made of numbers: {error}.") from None
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"X has dtype {data.dtype}; expected real numbers. Convert it first.")
+    return data
+
+
+def _refuse_bad_counts(data: NDArray[Any], first: int, indices: NDArray[Any], indptr: NDArray[Any], start: int) -> None:
+    """Look at the cells from ``first`` on; ``start`` is the number of the first row."""
+    if data.dtype.kind in "biu" and data.min() >= 0 and data.max() <= LARGEST_COUNT:
+        return
+    bad = (data < 0) | (data > LARGEST_COUNT)
+    if data.dtype.kind == "f":
+        bad |= ~(np.floor(data) == data)  # NaN is not equal to itself
+    if not bad.any():
+        return
+    position = int(np.flatnonzero(bad)[0])
+    value = data[position]
+    position += first
+    column = int(indices[position])
+    row = start + int(np.searchsorted(indptr, position, side="right")) - 1
+    where = f"at row {row}, column {column}"
+    if np.isnan(value):
+        raise ValueError(f"X has a missing count (NaN) {where}. Counts are whole numbers from 0 up.")
+    if np.isinf(value):
+        raise ValueError(f"X has an infinite count {where}. Counts are whole numbers from 0 up.")
+    if value < 0:
+        raise ValueError(
+            f"Negative values in data: X has the count {value:g} {where}. Counts are whole numbers from 0 up."
+        )
+    if value > LARGEST_COUNT:
+        raise ValueError(
+            f"X has the count {value:g} {where}, larger than {LARGEST_COUNT:,}: sums over documents would not be exact."
+        )
+    raise ValueError(
+        f"X has the fractional count {value:g} {where}. Counts are whole numbers from 0 up: "
+        "give raw word counts, not tf-idf weights or proportions."
+    )

@@ -1,0 +1,230 @@
+"""How a pass over a source is run.
+
+A pass is a pure function of a block or of a shard and of what is shared by all of them; its results are added in a
+fixed tree. Where and how often a function is called, and in how many threads, never changes a bit of the answer.
+"""
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyad.engine.blas import limit_own_thread, single_threaded_blas
+from polyad.engine.progress import tell
+from polyad.engine.sources import Source
+from polyad.engine.states import empty_like
+from polyad.engine.sums import tree_sum
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+State = TypeVar("State")
+
+
+class Runner(Protocol):
+    """Runs passes. Functions are pure, and defined at the top of a module, so that they can be sent elsewhere."""
+
+    @property
+    def threads(self) -> "Threads":
+        """The threads of this process, for loops that are no passes."""
+        ...
+
+    def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
+        """Return the sum of ``function(block, *shared)`` over the small blocks of all shards."""
+        ...
+
+    def step(
+        self, function: Callable[..., tuple[Result, State]], source: Source, states: Sequence[Any], /, *shared: Any
+    ) -> tuple[Result, Sequence[State]]:
+        """Return the sum of the first results of ``function(shard, state, *shared)``, and the new states."""
+        ...
+
+    def rows(self, function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
+        """Return the rows that ``function(block, *shared)`` gives for each block, under each other."""
+        ...
+
+
+class Threads:
+    """Runs passes in this process, shard by shard, with the blocks of a shard in several threads.
+
+    Parameters
+    ----------
+    n_threads
+        How many. At most two results for each are held at any time.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> Threads(2).total(lambda block: block.rows.sum(), count_blocks([[1, 2], [3, 4]]))
+    np.float64(10.0)
+    """
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self.n_threads = n_threads
+        self._pool = (
+            ThreadPoolExecutor(n_threads, initializer=limit_own_thread) if n_threads > 1 else None
+        )  # its threads end with the runner
+
+    @property
+    def threads(self) -> "Threads":
+        """The threads of this process: these."""
+        return self
+
+    def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
+        """Return the sum of ``function(block, *shared)`` over the small blocks of all shards."""
+
+        def shard_total(number: int) -> Result:
+            return tree_sum(self.map(lambda block: function(block, *shared), source.shard(number).blocks))
+
+        return tree_sum(self._each_shard(shard_total, function, source))
+
+    def step(
+        self, function: Callable[..., tuple[Result, State]], source: Source, states: Sequence[Any], /, *shared: Any
+    ) -> tuple[Result, Sequence[State]]:
+        """Return the sum of the first results of ``function(shard, state, *shared)``, and the new states."""
+        kept = empty_like(states)
+
+        def shard_step(number: int) -> Result:
+            result, state = function(source.shard(number), states[number], *shared)
+            kept.append(state)
+            return result
+
+        return tree_sum(self._each_shard(shard_step, function, source)), kept
+
+    def rows(self, function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
+        """Return the rows that ``function(block, *shared)`` gives for each block, under each other."""
+        out: NDArray[Any] = np.empty(0)
+
+        def shard_rows(number: int) -> int:
+            nonlocal out
+            blocks = source.shard(number).blocks
+            with closing(self.map(lambda block: function(block, *shared), blocks)) as results:
+                for block, found in zip(blocks, results):
+                    if block.start == 0:
+                        out = np.empty((source.n_rows, *found.shape[1:]), found.dtype)
+                    out[block.start : block.start + block.n_rows] = found
+            return 0
+
+        tree_sum(self._each_shard(shard_rows, function, source))
+        return out
+
+    def map(self, function: Callable[[Part], Result], parts: Iterable[Part]) -> Generator[Result, None, None]:
+        """Yield the results of a function for some parts in their order, several at a time."""
+        parts = list(parts)
+        if self._pool is None or len(parts) == 1:
+            yield from map(function, parts)
+            return
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for part in parts:
+                waiting.append(self._pool.submit(function, part))
+                if len(waiting) >= 2 * self.n_threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+            wait(waiting)  # none of them may still work when the caller goes on
+
+    def _each_shard(
+        self, work: Callable[[int], Result], function: Callable[..., Any], source: Source
+    ) -> Iterator[Result]:
+        """Yield what is done with each shard, and tell how far the pass is."""
+        started = time.perf_counter()
+        with single_threaded_blas():
+            for number in range(source.n_shards):
+                yield work(number)
+                tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
+
+
+_chosen: ContextVar[Runner | None] = ContextVar("polyad_runner", default=None)
+_serial = Threads(1)
+
+
+@contextmanager
+def use(runner: Runner | int | None = None) -> Iterator[Runner]:
+    """Run all passes of the body, and the loops between them, with a runner.
+
+    Parameters
+    ----------
+    runner
+        A runner; or a number of threads of this process, -1 for one on every core it may use; or None for the runner
+        of the context around, and on every core where there is none. The answer of a pass does not depend on it.
+
+    Examples
+    --------
+    >>> with use(2) as runner:
+    ...     runner.n_threads
+    2
+    """
+    chosen = _runner_for(runner)
+    token = _chosen.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _chosen.reset(token)
+
+
+def current_runner() -> Runner:
+    """Return the runner of the context: the thread of the caller alone where none was chosen."""
+    return _chosen.get() or _serial
+
+
+def _runner_for(runner: Runner | int | None) -> Runner:
+    if runner is None:
+        runner = _chosen.get() or -1
+    if not isinstance(runner, int | float | np.integer):
+        return runner
+    if isinstance(runner, bool) or runner == 0 or runner < -1 or runner != int(runner):
+        raise ValueError(f"n_jobs is {runner}; give a number of threads, or None or -1 for all cores.")
+    return Threads(_cores() if runner == -1 else int(runner))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def total(function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
+    """Return the sum of ``function(block, *shared)`` over the small blocks of a source, added in a fixed tree.
+
+    The function is pure: it writes to nothing but what it returns. It should be defined at the top of a module, so
+    that it can be sent to another process.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> total(lambda block, scale: (scale * block.tokens.sum(), block.n_rows), count_blocks([[1, 2], [3, 4]]), 10)
+    (np.float64(100.0), 2)
+    """
+    return current_runner().total(function, source, *shared)
+
+
+def step(
+    function: Callable[..., tuple[Result, State]], source: Source, states: Sequence[Any], /, *shared: Any
+) -> tuple[Result, Sequence[State]]:
+    """Return the sum of what ``function(shard, state, *shared)`` finds in all shards, and the new state of each.
+
+    The function is pure: it returns (what it found, the new state) and leaves the old state as it was, so that a
+    shard whose work was lost can be done again. Inside it, loops over ranges may run in threads (:func:`each_range`).
+    New states are kept where the old ones are: :func:`~polyad.engine.new_states` makes the first ones.
+    """
+    return current_runner().step(function, source, states, *shared)
+
+
+def rows(function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
+    """Return an array with one row for each row of the source, from the rows that a function gives for each block.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> rows(lambda block: block.tokens, count_blocks([[1, 2], [3, 4]]))
+    array([3., 7.])
+    """
+    return current_runner().rows(function, source, *shared)

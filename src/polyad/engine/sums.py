@@ -1,0 +1,78 @@
+"""What the results of a pass are added up by."""
+
+from collections.abc import Generator, Iterable
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Result = TypeVar("Result")
+
+
+def tree_sum(results: Iterable[Result]) -> Result:
+    """Add results pairwise, as a binary counter does, keeping no more than log2 of them at a time.
+
+    The order depends on the number of results alone. Arrays are added in place: a result must be fresh. A generator
+    of results is closed whatever happens, so that an interrupted sum leaves no work behind.
+    """
+    partial: list[tuple[int, Any]] = []  # (level, sum of 2**level results)
+    with closing(results) if isinstance(results, Generator) else nullcontext():
+        for result in results:
+            level, value = 0, result
+            while partial and partial[-1][0] == level:
+                value = add(partial.pop()[1], value)
+                level += 1
+            partial.append((level, value))
+    if not partial:
+        raise ValueError("There is not one block of data to sum over.")
+    total = partial.pop()[1]
+    while partial:
+        total = add(partial.pop()[1], total)
+    return total
+
+
+def add(left: Any, right: Any) -> Any:
+    """Return left + right; of tuples place by place, of arrays in the memory of the left one."""
+    if isinstance(left, tuple):
+        return tuple(add(a, b) for a, b in zip(left, right, strict=True))
+    if isinstance(left, np.ndarray) and left.ndim > 0:
+        left += right
+        return left
+    return left + right
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """Rows that are put under each other, in the order of the data, where other results are added."""
+
+    parts: tuple[NDArray[Any], ...]
+
+    def __add__(self, other: "Stacked") -> "Stacked":
+        return Stacked(self.parts + other.parts)
+
+    def rows(self) -> NDArray[Any]:
+        """Return all rows as one array."""
+        return self.parts[0] if len(self.parts) == 1 else np.concatenate(self.parts)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """The largest of some numbers, place by place, where other results are added."""
+
+    values: NDArray[Any]
+
+    def __add__(self, other: "Largest") -> "Largest":
+        return Largest(np.maximum(self.values, other.values))
+
+
+@dataclass(frozen=True)
+class Best:
+    """What has the highest score, the first of equals, where other results are added."""
+
+    score: float
+    what: Any
+
+    def __add__(self, other: "Best") -> "Best":
+        return other if other.score > self.score else self

@@ -1,0 +1,85 @@
+"""How much polishing: the presets of the models, each number with its reason and the measurement behind it.
+
+Bits are held-out bits per token by document completion. AP and NIPS, on which numbers were chosen, are the corpora of
+``benchmarks/topics.py``; what the presets do on corpora that nothing was chosen on is in ``docs/benchmarks.md``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Preset:
+    """When polishing stops, and how a pass goes.
+
+    From the second pass on documents do not see their own tokens of a word, so that the likelihood of a pass estimates
+    prediction. What a pass gains on the tokens of frequent words is close to what it gains on new documents; the words
+    of which single documents have much learn by heart. Polishing stops after a pass, not before ``least_passes``, that
+    gained less than ``least_gain`` on these tokens; at the latest after ``most_passes``.
+
+    Attributes
+    ----------
+    least_passes, most_passes
+        Bounds of the number of passes.
+    least_gain
+        Nats that a pass must gain for each document and each pair of topics for another to follow; minus infinity
+        never stops.
+    wide_passes
+        Passes that follow under a wide prior of the topics: see :mod:`polyad.inference.wide`.
+    """
+
+    least_passes: int
+    most_passes: int
+    least_gain: float = -np.inf
+    wide_passes: int = 0
+
+    @property
+    def n_passes(self) -> int:
+        """Passes of both kinds at most."""
+        return self.most_passes + self.wide_passes
+
+    def has_enough(self, gained: float, n_passes: int, n_components: int) -> bool:
+        """Tell whether to stop after so many passes, given the nats for each document that the last one gained."""
+        return n_passes >= self.least_passes and gained < self.least_gain * n_components**2 / 2
+
+
+PRESETS = {
+    "off": Preset(0, 0),
+    "fast": Preset(
+        # The first gain that compares like with like is that of the third pass; the first passes bring most of what
+        # polishing brings (AP, K = 50: .038 of .069 bits by the third pass), and one more makes sure.
+        least_passes=4,
+        # Where this is met (AP with 10 topics, NIPS with 50 and 100) a further pass brings .0005 to .002 bits.
+        most_passes=14,
+        # Polishing tells topics apart from each other, and there are as many things to tell as pairs of topics: a
+        # new document may still gain .35 nats with a hundred topics, and .0035 with ten. Of the scales that were tried
+        # (for each token or topic, and over the whole corpus) this is the one that takes few passes where they gain
+        # little for their time (AP, K = 50 and 100) and many where they go on gaining (NIPS, and AP with K = 10).
+        least_gain=7e-5,
+    ),
+    "full": Preset(
+        # The wide passes want topics that have settled. From 12 passes they end .006 bits behind (AP, K = 50), and
+        # from 40 instead of 90 by .014 where topics are few and settle slowly (AP, K = 10).
+        least_passes=40,
+        most_passes=90,
+        least_gain=0.0,
+        # AP, K = 50: 11.150 bits in place of 11.155 with 200 sweeps of a Gibbs sampler; further ones bring nothing.
+        wide_passes=30,
+    ),
+}
+
+
+def preset_of(polish: str | int) -> Preset:
+    """Return a preset by its name, or one that takes a given number of passes.
+
+    Examples
+    --------
+    >>> preset_of("off").n_passes, preset_of(3).n_passes
+    (0, 3)
+    """
+    if isinstance(polish, str) and polish in PRESETS:
+        return PRESETS[polish]
+    if isinstance(polish, bool) or not isinstance(polish, int | np.integer) or polish < 0:
+        raise ValueError(f"polish is {polish!r}; give 'off', 'fast', 'full' or a number of passes.")
+    return Preset(int(polish), int(polish))

@@ -1,0 +1,56 @@
+"""What every estimator does around its fit: where passes run, how far it is, and nothing half done."""
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from polyad.engine import single_threaded_blas, use, working
+from polyad.terminal import shown_fit
+
+logger = logging.getLogger("polyad")
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def fitted_at_once(fit: Fit) -> Fit:
+    """Make a fit that leaves an estimator fitted or as it was, whatever happens on the way.
+
+    The work is done on a copy that knows the parameters alone; what it found is taken over in one step, so that an
+    error or Ctrl-C never leaves topics of one fit beside the prior of another.
+    """
+
+    @wraps(fit)
+    def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        fresh = object.__new__(type(self))
+        fresh.__dict__.update({name: value for name, value in self.__dict__.items() if not is_fitted(name)})
+        name, verbose = type(self).__name__, getattr(self, "verbose", 0)
+        with shown_fit(name, verbose), running(self.n_jobs), working(name):
+            fit(fresh, *args, **kwargs)
+        self.__dict__ = fresh.__dict__
+        _sum_up(name, getattr(self, "diagnostics_", None), verbose)
+        return self
+
+    return cast(Fit, fit_whole)
+
+
+def _sum_up(name: str, diagnostics: Any, verbose: int) -> None:
+    """Tell the logger, and with ``verbose`` standard error, how the fit went."""
+    if diagnostics is None:
+        return
+    logger.info("%s: %r", name, diagnostics)
+    if verbose:
+        sys.stderr.write(f"{name}: {diagnostics!r}\n")
+
+
+def is_fitted(name: str) -> bool:
+    """Tell an attribute that a fit has found, by the underscore that scikit-learn ends it with."""
+    return name.endswith("_") and not name.startswith("_")
+
+
+@contextmanager
+def running(n_jobs: int | None) -> Iterator[None]:
+    """Run passes in so many threads (see :func:`polyad.engine.use`), and BLAS in one."""
+    with use(n_jobs), single_threaded_blas():
+        yield

@@ -1,0 +1,125 @@
+"""The terminal: a bar on standard error while something runs. rich draws it, and is imported only for that."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from polyad.engine.progress import Report
+
+__all__ = ["Moved", "bar", "can_draw", "clock", "console", "follow_by_bar", "follow_by_lines", "shown_fit"]
+
+WIDE, NARROW = 90, 70  # columns from which there is room for all, and below which there is none for the bar itself
+
+
+class Moved(Protocol):
+    """Moves a bar."""
+
+    def __call__(self, fraction: float | None, text: str = "", seconds_left: float | None = None) -> None:
+        """Tell the share that is done (None where it is unknown), what is being done, and the time left."""
+        ...
+
+
+def console(stderr: bool = False) -> Console:
+    """Return what prints on a terminal, in which words of a corpus are words and never markup."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
+def can_draw() -> bool:
+    """Tell whether standard error is a terminal that a bar can be drawn on, and rich is there to do it."""
+    return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown") and find_spec("rich") is not None
+
+
+def clock(seconds: float) -> str:
+    """Return a time as on a clock.
+
+    Examples
+    --------
+    >>> clock(7), clock(83.4), clock(3671)
+    ('0:07', '1:23', '1:01:11')
+    """
+    minutes, left = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+@contextmanager
+def bar(description: str) -> Iterator[Moved]:
+    """Draw a bar on standard error while the body runs: percent, what is being done, time elapsed and left.
+
+    It is gone afterwards, also after an error and Ctrl-C. Use it where :func:`can_draw` says so.
+    """
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn
+    from rich.text import Text
+
+    class Elapsed(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(clock(task.elapsed or 0.0))
+
+    screen = console(stderr=True)
+    columns: list[Any] = [SpinnerColumn()]
+    if screen.width >= WIDE:
+        columns += [TextColumn("{task.description}", markup=False)]
+    if screen.width >= NARROW:
+        columns += [BarColumn(bar_width=20 if screen.width >= WIDE else 8)]
+    columns += [TextColumn(f"{{task.fields[{name}]}}", markup=False) for name in ("percent", "text")]
+    columns += [Elapsed(), TextColumn("{task.fields[left]}", markup=False)]
+    # Standard output is none of its business: rich would print on standard error what is written there meanwhile.
+    with Progress(*columns, console=screen, transient=True, redirect_stdout=False) as drawn:
+        beginning = "" if screen.width >= WIDE else description
+        task = drawn.add_task(description, total=None, percent="", text=beginning, left="")
+        started = time.perf_counter()
+
+        def moved(fraction: float | None, text: str = "", seconds_left: float | None = None) -> None:
+            if fraction is None:
+                drawn.update(task, text=text or beginning)
+                return
+            if seconds_left is None and fraction > 0:
+                seconds_left = (time.perf_counter() - started) / fraction * (1 - fraction)
+            left = "" if seconds_left is None else f"{clock(seconds_left)} left"
+            known: dict[str, Any] = {"total": 1.0, "completed": fraction, "percent": f"{int(100 * fraction):3}%"}
+            drawn.update(task, text=text or beginning, left=left, **known)
+
+        yield moved
+
+
+@contextmanager
+def follow_by_bar(description: str) -> Iterator[None]:
+    """Draw how far the fits of the body are."""
+    from polyad.engine.progress import following
+
+    with (
+        bar(description) as moved,
+        following(lambda report: moved(report.fraction or None, report.what, report.seconds_left)),
+    ):
+        yield
+
+
+@contextmanager
+def follow_by_lines() -> Iterator[None]:
+    """Write a line to standard error after every stage of the fits of the body, and after every likelihood pass."""
+    from polyad.engine.progress import following
+
+    def write(report: Report) -> None:
+        if report.event in ("round", "ended"):
+            sys.stderr.write(f"{report}\n")
+
+    with following(write):
+        yield
+
+
+def shown_fit(name: str, verbose: int) -> AbstractContextManager[None]:
+    """Show how far a fit is, where it is asked for: by a bar on a terminal, by lines elsewhere."""
+    if not verbose:
+        return nullcontext()
+    return follow_by_bar(name) if can_draw() else follow_by_lines()

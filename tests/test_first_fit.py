@@ -1,0 +1,123 @@
+"""The first fit of a fresh environment compiles, later ones load: all of them, in any thread, give the same bytes."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import polyad
+from polyad import ICA, LDA
+from polyad.datasets import make_ica, make_lda
+from polyad.engine import single_threaded_blas
+
+PACKAGE = Path(polyad.__file__).parent
+FINGERPRINTS = Path(__file__).with_name("fingerprints.py")
+
+
+def run_python(*arguments: str, source: Path = PACKAGE.parent, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(source)} | variables
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def three_processes(tmp_path_factory):
+    cache = str(tmp_path_factory.mktemp("cache"))
+    found = []
+    for _ in range(3):
+        done = run_python(str(FINGERPRINTS), NUMBA_CACHE_DIR=cache)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    return found
+
+
+def test_fits_that_compile_and_fits_that_load_give_the_same_bytes_in_every_thread(three_processes):
+    first = three_processes[0]["main"]
+    assert len(first) > 10
+    for process in three_processes:
+        assert process["main"] == first
+        assert process["worker"] == first
+
+
+def test_no_function_with_fast_arithmetic_is_there_in_several_copies(three_processes):
+    assert three_processes[0]["shared"] == []
+
+
+def test_without_a_place_for_the_cache_polyad_compiles_and_warns_once(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "polyad", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [tmp_path / "polyad", *(path for path in (tmp_path / "polyad").rglob("*") if path.is_dir())]:
+        (folder / "__pycache__").write_text("")  # a file: no folder of this name can be made, not even by root
+    no_folder = tmp_path / "home"
+    no_folder.write_text("")
+    script = """
+import polyad, polyad.inference.heldout, polyad.models
+from polyad.datasets import make_lda
+model = polyad.LDA(2, polish=1).fit(make_lda(50, 30, 2, length=20).counts)
+print(polyad.__file__, model.components_.shape)
+"""
+    variables = {"HOME": str(no_folder), "XDG_CACHE_HOME": str(no_folder), "LOCALAPPDATA": str(no_folder)}
+    variables |= {"NUMBA_CACHE_DIR": "", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "always"}
+    done = run_python("-c", script, source=tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(tmp_path / "polyad" / "__init__.py"), "(2,", "30)"]
+    assert done.stderr.count("Set the environment variable NUMBA_CACHE_DIR") == 1
+
+
+def blas_threads() -> list[int]:
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def in_new_thread(function):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function).result()
+
+
+def test_the_limit_of_blas_holds_in_a_thread_that_was_not_the_first_to_set_it():
+    def limited() -> list[int]:
+        with single_threaded_blas():
+            return blas_threads()
+
+    before = blas_threads()
+    assert set(limited()) == {1}
+    assert set(in_new_thread(limited)) == {1}
+    assert blas_threads() == before
+
+
+def test_the_last_to_leave_lifts_the_limit_of_blas_though_another_thread_has_set_it():
+    before = blas_threads()
+    entered, may_leave = threading.Event(), threading.Event()
+
+    def first_to_come() -> None:
+        with single_threaded_blas():
+            entered.set()
+            may_leave.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(first_to_come)
+        entered.wait()
+        with single_threaded_blas():
+            may_leave.set()
+            first.result()
+            assert set(blas_threads()) == {1}
+        assert blas_threads() == before  # while the thread that set it lives
+
+
+def test_fits_in_many_threads_at_once_give_the_same_bytes():
+    counts, signals = make_lda(200, 80, 3, length=50).counts, make_ica(1000, 4).X
+
+    def fits(_: int) -> tuple[bytes, bytes]:
+        return LDA(3).fit(counts).components_.tobytes(), ICA().fit(signals).components_.tobytes()
+
+    alone = fits(0)
+    before = blas_threads()
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(fits, range(16))) == {alone}
+    assert blas_threads() == before
+    assert np.isfinite(np.frombuffer(alone[0])).all()
