@@ -15,8 +15,26 @@ def available(name: str) -> bool:
 
 
 def load(name: str) -> sparse.csr_array:
-    """Return the counts of a corpus: "ap", "nips", "europarl_en" or "gp50k" (a gamma-Poisson sample)."""
-    return {"ap": _ap, "nips": _nips, "europarl_en": _europarl, "gp50k": _gamma_poisson}[name]()
+    """Return the counts of a corpus: a name of ``FOLDERS``, or "gp50k" (a gamma-Poisson sample)."""
+    if name == "gp50k":
+        return _gamma_poisson()
+    collection, _, side = name.partition("_")
+    if collection == "europarl":
+        return _europarl(side)
+    if collection == "canada":
+        return _canada(side)
+    return {"ap": _ap, "nips": _nips}[name]()
+
+
+# Where corpora are read from; those of two sides are texts in English and in French.
+FOLDERS = {
+    "ap": "ap",
+    "nips": "nips",
+    "europarl_en": "europarl_en_fr",
+    "europarl_fr": "europarl_en_fr",
+    "canada_en": "canada_acts_en_fr",
+    "canada_fr": "canada_acts_en_fr",
+}
 
 
 def vocabulary(name: str) -> list[str]:
@@ -27,7 +45,7 @@ def vocabulary(name: str) -> list[str]:
 
 def folder(name: str) -> str:
     """Return the folder that a corpus is read from, or an empty string for a sample."""
-    return {"ap": "ap", "nips": "nips", "europarl_en": "europarl_en_fr", "gp50k": ""}[name]
+    return FOLDERS.get(name, "")
 
 
 def _ap() -> sparse.csr_array:
@@ -57,6 +75,15 @@ def _europarl(side: str = "en") -> sparse.csr_array:
         counts = sparse.csr_array((stored["data"].astype(np.float64), columns, indptr), shape=tuple(stored["shape"]))
     counts.sort_indices()
     return counts
+
+
+def _canada(side: str) -> sparse.csr_array:
+    """Sections of the Acts of Canada with all their words, also stop words, that are in five of them or more."""
+    from polyad.corpus import ReadOptions, TextOptions, read_corpus
+
+    file = DATA / "canada_acts_en_fr" / "sections.jsonl.gz"
+    words = TextOptions(stop_words=None, min_df=5)
+    return read_corpus(file, words, reading=ReadOptions(text_column=side)).counts.astype(np.float64)
 
 
 def _gamma_poisson() -> sparse.csr_array:

@@ -5,6 +5,8 @@
     python benchmarks/topics.py --transform      # documents per second of inference
     python benchmarks/topics.py --scale          # 170,374 documents
     python benchmarks/topics.py --select         # how many topics?
+    python benchmarks/topics.py --unseen         # corpora on which no default was chosen
+    python benchmarks/topics.py --counts         # few documents of ten million tokens
 
 Every method learns from the same 80% of the documents and is judged on the other 20% by one evaluator, with its own
 prior; words that do not occur in the training part are left out of the test part for all. Other libraries run in an
@@ -243,6 +245,37 @@ def choose():
     print(f"\nap, ten numbers of topics in {time.perf_counter() - start:.1f} seconds\n{result}")
 
 
+UNSEEN = ["canada_en", "canada_fr", "europarl_en", "europarl_fr"]
+
+
+def unseen(methods=("polyad fast", "tomotopy 200", "tomotopy 200 eta .1")):
+    """Compare the default with a sampler, on corpora on which nothing was chosen."""
+    for name in UNSEEN:
+        if not corpora.available(corpora.folder(name)):
+            print(f"{name}: skipped, no files")
+            continue
+        for K in (20, 50):
+            table(name, K, list(methods), range(1))
+
+
+def large_counts():
+    """Fit ten topics to 41 samples of 16,773 counts with ten million tokens each, as RNA sequencing gives them."""
+    from polyad import LDA
+    from polyad.metrics import l1_error
+
+    rng = np.random.default_rng(0)
+    components = rng.dirichlet(np.full(16_773, 0.3), 10)
+    shares = rng.dirichlet(np.full(10, 0.3), 41)
+    X = sparse.csr_array(np.array([rng.multinomial(10_000_000, p) for p in shares @ components], dtype=np.float64))
+    print(f"\n41 x 16,773 counts, {X.nnz:,} non-zeros, {X.sum():,.0f} tokens, K = 10")
+    for polish in ("off", "fast", "full"):
+        steps = Steps()
+        with steps("fit"):
+            model = LDA(10, polish=polish).fit(X)
+        error = l1_error(model.components_, components)
+        print(f"{polish:5} {steps.seconds['fit']:6.1f} seconds, {steps.megabytes['fit']:5.0f} MB, l1 error {error:.3f}")
+
+
 def install():
     venv.create(PEERS_ENV, with_pip=True)
     for package in PEER_PACKAGES:
@@ -260,6 +293,8 @@ def main():
     parser.add_argument("--transform", action="store_true", help="only the speed of inference")
     parser.add_argument("--scale", action="store_true", help="only a fit of 170,374 documents")
     parser.add_argument("--select", action="store_true", help="only the choice of the number of topics")
+    parser.add_argument("--unseen", action="store_true", help="only the corpora on which no default was chosen")
+    parser.add_argument("--counts", action="store_true", help="only a few documents of ten million tokens")
     parser.add_argument("--install", action="store_true", help="make the peers' environment first")
     parser.add_argument("--fit", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -274,6 +309,10 @@ def main():
         return scale()
     if options.select:
         return choose()
+    if options.unseen:
+        return unseen()
+    if options.counts:
+        return large_counts()
     methods = options.methods or OURS + (list(PEERS) if options.all else QUICK_PEERS)
     splits = range(options.splits or (3 if options.all else 1))
     for name in options.corpus:
@@ -285,6 +324,8 @@ def main():
     inference_speed()
     scale()
     choose()
+    unseen()
+    large_counts()
 
 
 if __name__ == "__main__":

@@ -145,8 +145,9 @@ class Likelihood:
     all
         Of all tokens.
     frequent
-        Of the tokens that are a small part of all tokens of their word: what documents think of these words is not
-        their own opinion, so that a gain here is one for new documents as well.
+        Of the tokens that are a small part of all tokens of their word, as one half of a document would predict them in
+        the other half. What topics these words are in is no opinion of single documents, and tokens do not vote for
+        themselves in the shares: a gain here is one for new documents as well.
     """
 
     all: float

@@ -14,9 +14,10 @@ class Preset:
     """When polishing stops, and how a pass goes.
 
     From the second pass on documents do not see their own tokens of a word, so that the likelihood of a pass estimates
-    prediction. What a pass gains on the tokens of frequent words is close to what it gains on new documents; the words
-    of which single documents have much learn by heart. Polishing stops after a pass, not before ``least_passes``, that
-    gained less than ``least_gain`` on these tokens; at the latest after ``most_passes``.
+    prediction, for words of which no document has much; the others learn by heart. With what tokens vote for themselves
+    taken out of the shares as well, twice because one half of a document is to predict the other, what a pass gains is
+    close to what it gains on new documents. Polishing stops after a pass, not before ``least_passes``, that gained less
+    than ``least_gain``; at the latest after ``most_passes``.
 
     Attributes
     ----------
@@ -47,9 +48,8 @@ class Preset:
 PRESETS = {
     "off": Preset(0, 0),
     "fast": Preset(
-        # The first gain that compares like with like is that of the third pass; the first passes bring most of what
-        # polishing brings (AP, K = 50: .038 of .069 bits by the third pass), and one more makes sure.
-        least_passes=4,
+        # The first gain that compares like with like is that of the third pass.
+        least_passes=3,
         # Where this is met (AP with 10 topics, NIPS with 50 and 100) a further pass brings .0005 to .002 bits.
         most_passes=14,
         # Polishing tells topics apart from each other, and there are as many things to tell as pairs of topics: a
