@@ -65,9 +65,11 @@ class Polished:
 def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int, n_components: int) -> int:
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
-    by_document, by_word = n_cells * (4 + 4 + 4), n_cells * (4 + 4 + 4)  # counts, kept places; inverse, documents
-    transposition = 8 * n_cells
-    return by_document + by_word + transposition + 4 * K * (4 * n_documents + 7 * n_words) + 4 * K * n_own_cells
+    by_document, by_word = n_cells * (4 + 4), n_cells * (4 + 4 + 4)  # counts, kept places; documents as well
+    transposition = 16 * n_cells // 2  # of one half after the other
+    # Of one half the old and the new are there for a while.
+    expected = 4 * K * (2 * n_documents + 7 * n_words) + 3 * K * n_own_cells
+    return by_document + by_word + transposition + expected
 
 
 def polish(
