@@ -17,7 +17,10 @@ from polyad import LDA, DiscreteICA, SingleTopic
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
 from polyad.decompose import DIAGONALISERS, RankError, jacobi
 from polyad.decompose.diagonalisation import summarise
+from polyad.engine import blocks as blocks_module
+from polyad.engine import count_blocks
 from polyad.metrics import l1_error, match_rows
+from polyad.metrics.words import top_documents
 from polyad.models import NoiseWarning
 
 MODELS = [LDA, DiscreteICA, SingleTopic]
@@ -351,6 +354,16 @@ def test_top_documents():
     best = fitted.top_documents(sample.counts, 3)
     assert best.shape == (5, 3)
     assert (fitted.predict(sample.counts)[best] == np.arange(5)[:, None]).all()
+
+
+def test_top_documents_shard_by_shard(monkeypatch):
+    X = SAMPLES[LDA].counts
+    fitted = LDA(5).fit(X)
+    expected = top_documents(fitted.transform(X), 4)
+    assert np.array_equal(fitted.top_documents(X, 4), expected)
+    monkeypatch.setattr(blocks_module, "SHARD_CELLS", 3000)
+    assert count_blocks(X).n_shards > 3
+    assert np.array_equal(fitted.top_documents(X, 4), expected)
 
 
 def test_diagnostics():

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
 from polyad.engine.blocks import FloatArray
 from polyad.engine.checks import matrix_of
+from polyad.engine.sources import part_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.metrics.words import top_documents, top_words, word_scores
@@ -226,8 +228,22 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         save(self, path, vocabulary=vocabulary)
 
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
-        """Return for every topic the rows of X with the largest share of it, K x n."""
-        return top_documents(np.asarray(self.transform(X)), n)
+        """Return for every topic the rows of X with the largest share of it, K x n.
+
+        One shard is looked at after the other: the shares of all documents are never in memory together.
+        """
+        source = self._checked_input(X)
+        n_topics = self.components_.shape[0]
+        best: FloatArray = np.empty((0, n_topics))
+        best_rows: NDArray[np.intp] = np.empty((0, n_topics), np.intp)
+        with running(self.n_jobs):
+            for number, (first, last) in enumerate(pairwise(source.edges)):
+                shares = self._shares(part_of(source, ((number, 0, last - first),)))
+                rows = np.broadcast_to(np.arange(first, last)[:, None], shares.shape)
+                best, best_rows = np.vstack([best, shares]), np.vstack([best_rows, rows])
+                kept = top_documents(best, n).T
+                best, best_rows = np.take_along_axis(best, kept, 0), np.take_along_axis(best_rows, kept, 0)
+        return np.ascontiguousarray(best_rows.T)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is non-negative and may be sparse."""
