@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from polyad.engine import aligned, columns_of, count_blocks, halves, signal_blocks
+from polyad.engine import aligned, columns_of, count_blocks, every, halves, signal_blocks
 from polyad.engine import blocks as blocks_module
 from polyad.engine.blocks import shard_edges
 from polyad.engine.spool import Spool
@@ -341,3 +341,29 @@ def test_a_block_travels_without_its_cuts_and_lets_go_of_itself():
         assert len(pickle.dumps(whole)) == size
         again = pickle.loads(pickle.dumps(whole))
     assert all(np.array_equal(a, b) for a, b in zip(arrays_in(again), arrays_in(whole), strict=True))
+
+
+def test_sources_of_another_kind_are_refused():
+    counts, signals = count_blocks(X), signal_blocks(X)
+    with pytest.raises(ValueError, match="source of measurements, and counts are needed"):
+        count_blocks(signals)
+    with pytest.raises(ValueError, match="source of counts, and measurements are needed"):
+        signal_blocks(counts)
+    with pytest.raises(ValueError, match="source of 2 views"):
+        count_blocks(aligned(counts, counts))
+
+
+def test_measurements_lie_row_by_row():
+    """Sums of columns round by the order in memory: one order for all, wherever they come from."""
+    values = np.asfortranarray(np.random.default_rng(0).standard_normal((20, 3)))
+    assert signal_blocks(values).shard(0).rows.flags.c_contiguous
+
+
+def test_shards_of_which_no_row_stays_are_left_out():
+    with tiny_cuts(shard=8):
+        source = count_blocks(np.ones((12, 3)))
+        some = every(source, 10, (0, 5))
+        assert source.n_shards > 3
+        assert some.edges[-1] == 3
+        assert np.array_equal(rows_of(some), np.ones((3, 3)))
+        assert [shard.start for shard in map(some.shard, range(some.n_shards))] == list(some.edges[:-1])

@@ -1,5 +1,7 @@
 import logging
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -271,3 +273,29 @@ def test_the_limit_on_blas_survives_overlapping_contexts():
     assert threads() == {1}, "leaving one context must not lift the limit of the other"
     second.__exit__(None, None, None)
     assert threads() == before
+
+
+@pytest.mark.parametrize("n_jobs", ["2", "all", [2], np.True_, float("nan"), float("inf"), 1.5, 0, -2, True])
+def test_what_is_neither_a_runner_nor_a_number_of_threads(n_jobs):
+    with pytest.raises(ValueError, match="n_jobs is"), use(n_jobs):
+        pass
+
+
+def test_an_interrupt_waits_for_what_has_begun():
+    """The one that the caller waits for as well: it might still write."""
+    started, done = threading.Event(), []
+
+    def slow(part):
+        if part == 0:
+            started.set()
+            time.sleep(0.5)
+        done.append(part)
+
+    def interrupt():
+        started.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with use(2), pytest.raises(KeyboardInterrupt):
+        for_each(slow, range(2))
+    assert sorted(done) == [0, 1]

@@ -258,3 +258,13 @@ def test_bad_numbers_are_refused_in_words():
     for score, options in ((left_to_right, {"n_particles": 0}), (chib, {"n_iter": 0}), (chib, {"burn_in": -1})):
         with pytest.raises(ValueError, match="give a whole number"):
             score(TWO_TOPICS, 1.0, [[1, 2, 0]], **options)
+
+
+def test_halves_of_large_counts_are_drawn_at_once():
+    X = np.array([[3_000_000, 1, 1_000_000, 0], [2000, 2000, 2000, 2000]])
+    observed, hidden = split_tokens(X)
+    assert np.array_equal((observed + hidden).toarray(), X)
+    assert np.array_equal(observed.sum(axis=1), X.sum(axis=1) // 2)
+    drawn = np.array([split_tokens(X[1:], seed)[0].toarray()[0, :1] for seed in range(400)])
+    assert abs(drawn.mean() - 1000) < 4
+    assert abs(drawn.std() - np.sqrt(2000 / 4 * 6000 / 7999)) < 3, "the spread of the hypergeometric distribution"

@@ -44,7 +44,7 @@ def count_blocks(X: Any) -> Source:
     ...
     ValueError: Negative values in data: X has the count -2 at row 0, column 1. Counts are whole numbers from 0 up.
     """
-    return _as_source(matrix_of(X), checked_counts)
+    return _as_source(matrix_of(X), checked_counts, "counts")
 
 
 def matrix_of(X: Any) -> Any:
@@ -71,11 +71,12 @@ def signal_blocks(X: Any) -> Source:
     ...
     ValueError: X has the value nan at row 0, column 1. Remove or impute missing and infinite values first.
     """
-    return _as_source(X, _checked_signals)
+    return _as_source(X, _checked_signals, "measurements")
 
 
-def _as_source(X: Any, check: Any) -> Source:
+def _as_source(X: Any, check: Any, kind: str) -> Source:
     if isinstance(X, Source):
+        _refuse_other_kind(X, kind)
         return X
     if not is_parts(X):
         return arrays_of([check(X, 0)])
@@ -122,6 +123,15 @@ def _same_columns(parts: Iterable[Any]) -> Iterator[Any]:
         if len(columns) > 1:
             raise ValueError(f"The blocks of X have different numbers of columns: {sorted(columns)}.")
         yield part
+
+
+def _refuse_other_kind(source: Source, kind: str) -> None:
+    views = source.shard(0).views
+    if len(views) != 1:
+        raise ValueError(f"X is a source of {len(views)} views; give one of a single view.")
+    if is_sparse(views[0]) != (kind == "counts"):
+        found = "counts" if is_sparse(views[0]) else "measurements"
+        raise ValueError(f"X is a source of {found}, and {kind} are needed.")
 
 
 def _checked_parts(parts: Iterable[Any], check: Any) -> Iterator[Any]:
@@ -172,7 +182,8 @@ def _with_short_indices(rows: sparse.csr_array) -> sparse.csr_array:
 
 def _checked_signals(X: Any, start: int = 0, *, may_be_empty: bool = False) -> FloatArray:
     X = X.toarray() if is_sparse(X) else X
-    values = np.asarray(_two_dimensional(X, "samples x channels", may_be_empty)).astype(np.float64, copy=False)
+    # In one order of memory: sums of columns round by it.
+    values = np.ascontiguousarray(_two_dimensional(X, "samples x channels", may_be_empty), dtype=np.float64)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,9 +125,9 @@ class Threads:
             for part in parts:
                 waiting.append(self._pool.submit(function, part))
                 if len(waiting) >= 2 * self.n_threads:
-                    yield waiting.popleft().result()
+                    yield _first(waiting)
             while waiting:
-                yield waiting.popleft().result()
+                yield _first(waiting)
         finally:
             for future in waiting:
                 future.cancel()
@@ -142,6 +142,13 @@ class Threads:
             for number in range(source.n_shards):
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
+
+
+def _first(waiting: "deque[Future[Result]]") -> Result:
+    """Wait for the first result, and take it out when it is there: one that is interrupted still counts as waiting."""
+    result = waiting[0].result()
+    waiting.popleft()
+    return result
 
 
 _chosen: ContextVar[Runner | None] = ContextVar("polyad_runner", default=None)
@@ -180,11 +187,11 @@ def current_runner() -> Runner:
 def _runner_for(runner: Runner | int | None) -> Runner:
     if runner is None:
         runner = _chosen.get() or -1
-    if not isinstance(runner, int | float | np.integer):
-        return runner
-    if isinstance(runner, bool) or runner == 0 or runner < -1 or runner != int(runner):
-        raise ValueError(f"n_jobs is {runner}; give a number of threads, or None or -1 for all cores.")
-    return Threads(_cores() if runner == -1 else int(runner))
+    if all(hasattr(runner, name) for name in ("threads", "total", "step", "rows")):
+        return cast(Runner, runner)
+    if isinstance(runner, int | np.integer) and not isinstance(runner, bool) and (runner == -1 or runner > 0):
+        return Threads(_cores() if runner == -1 else int(runner))
+    raise ValueError(f"n_jobs is {runner!r}; give a number of threads, or None or -1 for all cores.")
 
 
 def _cores() -> int:
@@ -212,7 +219,8 @@ def step(
     """Return the sum of what ``function(shard, state, *shared)`` finds in all shards, and the new state of each.
 
     The function is pure: it returns (what it found, the new state) and leaves the old state as it was, so that a
-    shard whose work was lost can be done again. Inside it, loops over ranges may run in threads (:func:`each_range`).
+    shard whose work was lost can be done again. Inside it, loops over ranges may run in
+    threads (:func:`~polyad.engine.for_each`).
     New states are kept where the old ones are: :func:`~polyad.engine.new_states` makes the first ones.
     """
     return current_runner().step(function, source, states, *shared)

@@ -8,6 +8,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -271,8 +272,11 @@ def view_of(source: Source, number: int) -> Source:
 
 
 def resident(source: Source) -> Source:
-    """Return a source with what fits in memory read into it: one shard always does."""
-    return gathered(source) if source.n_shards == 1 and not source.in_memory else source
+    """Return a source of one shard, which always fits, with its rows read into memory; others as they are."""
+    if source.n_shards != 1 or source.in_memory:
+        return source
+    shard = source.shard(0)
+    return Arrays((rows_of_block(shard, np.arange(shard.n_rows), shard.start),), source.widths)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -488,7 +492,7 @@ class Thinned(Source):
     @property
     def edges(self) -> tuple[int, ...]:
         """The row numbers, among those that stay, at which the shards begin, and how many stay."""
-        return tuple(itertools.accumulate((rows.size for rows in self._staying), initial=0))
+        return self._shards[0]
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -505,18 +509,23 @@ class Thinned(Source):
         """Shards are made when they are asked for."""
         return False
 
-    @property
-    def _staying(self) -> list[NDArray[np.intp]]:
-        """The rows of each shard that stay."""
-        found = []
-        for first, last in itertools.pairwise(self.source.edges):
-            numbers = np.arange(first, last)
-            found.append(np.flatnonzero(np.isin(numbers % self.period, self.remainders)))
-        return found
+    @cached_property
+    def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The edges, and the numbers of the source's shards of which rows stay: those without any are left out."""
+        before = [
+            sum(max(0, -(-(edge - remainder) // self.period)) for remainder in self.remainders)
+            for edge in self.source.edges
+        ]
+        kept = tuple(number for number, (first, last) in enumerate(itertools.pairwise(before)) if last > first)
+        return (*(before[number] for number in kept), before[-1]), kept
 
     def shard(self, number: int, /) -> Block:
         """Return a shard."""
-        return rows_of_block(self.source.shard(number), self._staying[number], self.edges[number])
+        edges, kept = self._shards
+        shard = self.source.shard(kept[number])
+        numbers = np.arange(shard.start, shard.start + shard.n_rows)
+        staying = np.flatnonzero(np.isin(numbers % self.period, self.remainders))
+        return rows_of_block(shard, staying, edges[number])
 
 
 def every(source: Source, period: int, remainders: tuple[int, ...]) -> Source:

@@ -13,6 +13,7 @@ from polyad.inference.kernels import longest_row
 
 PROBABILITY_FLOOR = 1e-12  # 40 bits for a token that no topic explains: a heavy fine, and a finite one
 CLIMB_SWEEPS = 100  # a climb ends by itself long before; this guards against cycles of rounding
+MANY_TOKENS = 1000  # in a cell, of which halves are drawn at once: counts of reads are in the millions
 GROUP_DOCUMENTS = 8  # few, because the time of a document grows with the square of its length
 
 # The splitmix64 generator: the step of its counter, and the multipliers and shifts of its hash.
@@ -65,12 +66,23 @@ def next_uniform(stream):  # type: ignore[no-untyped-def]
     return (_hash(stream[0]) >> MANTISSA_SHIFT) * UNIT
 
 
+@inlined
+def _drawn_at_once(count, wanted, to_come, stream):  # type: ignore[no-untyped-def]
+    """Draw how many of a cell's tokens are among those wanted: the hypergeometric distribution, for large numbers."""
+    share = wanted / to_come
+    spread = np.sqrt(count * share * (1 - share) * (to_come - count) / max(to_come - 1, 1))
+    normal = np.sqrt(-2 * np.log(1 - next_uniform(stream))) * np.cos(2 * np.pi * next_uniform(stream))
+    drawn = int(np.round(count * share + spread * normal))
+    return min(max(drawn, 0, wanted - (to_come - count)), count, wanted)
+
+
 @compiled
 def split_documents(first, last, offset, indptr, counts, seed, observed):  # type: ignore[no-untyped-def]
     """Write how many tokens of each cell are in the first half of their document.
 
     Every token in turn is taken with probability (tokens still wanted) / (tokens still to come), which makes all
-    choices of the wanted number equally likely and needs no list of tokens.
+    choices of the wanted number equally likely and needs no list of tokens. Of a cell with more than ``MANY_TOKENS``
+    the number taken is drawn at once, from the normal distribution with the mean and the variance of the exact one.
     """
     stream = np.empty(1, np.uint64)
     for d in range(first, last):
@@ -80,8 +92,13 @@ def split_documents(first, last, offset, indptr, counts, seed, observed):  # typ
             to_come += int(counts[cell])
         wanted = to_come // 2
         for cell in range(indptr[d], indptr[d + 1]):
-            taken = 0
-            for _ in range(int(counts[cell])):
+            taken, count = 0, int(counts[cell])
+            if count > MANY_TOKENS:
+                taken = _drawn_at_once(count, wanted, to_come, stream)
+                wanted -= taken
+                to_come -= count
+                count = 0
+            for _ in range(count):
                 if wanted > 0 and next_uniform(stream) * to_come < wanted:
                     wanted -= 1
                     taken += 1

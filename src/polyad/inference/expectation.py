@@ -53,9 +53,9 @@ class TopicTable:
     worth: Worth | None = None
 
     @property
-    def view_of(self) -> NDArray[np.uint8]:
+    def view_of(self) -> NDArray[np.uint16]:
         """The view of each word."""
-        return read_only(np.repeat(np.arange(len(self.edges) - 1, dtype=np.uint8), np.diff(self.edges)))
+        return read_only(np.repeat(np.arange(len(self.edges) - 1, dtype=np.uint16), np.diff(self.edges)))
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,8 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
     n, K = rows.shape
     shift = 0.0
     for iteration in range(n_iter):
-        shift = -np.inf
-        for k in range(n_topics):
+        shift = digamma(gamma[0])
+        for k in range(1, n_topics):
             shift = max(shift, digamma(gamma[k]))
         for k in range(K):
             gathered[k] = ZERO

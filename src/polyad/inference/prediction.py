@@ -5,7 +5,7 @@ from scipy import sparse
 
 from polyad.engine import Block, Source, total
 from polyad.engine.blocks import FloatArray
-from polyad.inference.cells import cells_of, topic_table
+from polyad.inference.cells import cells_of, read_only, topic_table
 from polyad.inference.evaluation_kernels import score_documents
 from polyad.inference.expectation import Table
 from polyad.inference.posterior import infer_block
@@ -61,5 +61,6 @@ def _predicted(
 
 def _score(rows: sparse.csr_array, columns: FloatArray, shares: FloatArray) -> float:
     cells, scores = cells_of(rows), np.empty(rows.shape[0])
-    score_documents(0, rows.shape[0], cells.indptr, cells.words, rows.data, columns, shares, scores)
+    data, columns, shares = map(read_only, (rows.data, columns, shares))
+    score_documents(0, rows.shape[0], cells.indptr, cells.words, data, columns, shares, scores)
     return float(scores.sum())

@@ -1,6 +1,7 @@
 """Sources of text as data for models: read with words of their own for a fit, over a model's words afterwards."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from polyad.corpus import Corpus, CorpusError, CorpusSource, TextOptions
@@ -27,15 +28,16 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
 
     Returns
     -------
-    list of Corpus
-        Blocks of documents; only the text of one was in memory at a time.
+    iterator of Corpus
+        Blocks of documents; the text of one is in memory at a time, and their counts go to disk where they are many.
     """
     if not isinstance(X, CorpusSource):
         return X
-    blocks = list(X.over(numbered_words(words, n_words), options))
-    if not blocks:
+    blocks = iter(X.over(numbered_words(words, n_words), options))
+    first = next(blocks, None)
+    if first is None:
         raise CorpusError("there are no documents in it", path=str(X))
-    return blocks
+    return chain([first], blocks)
 
 
 def known_text(X: Any) -> tuple[tuple[str, ...] | None, TextOptions | None]:
