@@ -376,3 +376,13 @@ def test_equal_documents_more_than_a_pass_of_keys(tmp_path, monkeypatch):
     for rows, part in itertools.product((97, 1), (1, 7, 100)):
         monkeypatch.setattr(keys, "SPREAD_ROWS", part)
         assert np.array_equal(keys._spread_out(given_keys[:rows]), expected[:rows])
+
+
+def test_cells_are_checked_when_they_are_written(tmp_path):
+    good = sparse.csr_array([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="count -2 at row 2, column 1"):
+        write_shards([good, sparse.csr_array([[0.0, 1.0], [0.0, -2.0]])], tmp_path / "x")
+    with pytest.raises(ValueError, match="value nan at row 1, column 0"):
+        write_shards([np.array([[1.0], [np.nan]])], tmp_path / "x", order="given")
+    assert not list(tmp_path.iterdir())
+    assert write_shards([sparse.coo_array([[1, 0], [0, 2]]), good], tmp_path / "x").n_rows == 3

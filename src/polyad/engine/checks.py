@@ -71,7 +71,7 @@ def signal_blocks(X: Any) -> Source:
     ...
     ValueError: X has the value nan at row 0, column 1. Remove or impute missing and infinite values first.
     """
-    return _as_source(X, _checked_signals, "measurements")
+    return _as_source(X, checked_signals, "measurements")
 
 
 def _as_source(X: Any, check: Any, kind: str) -> Source:
@@ -180,7 +180,8 @@ def _with_short_indices(rows: sparse.csr_array) -> sparse.csr_array:
     return canonical_rows(rows.data, rows.indices.astype(np.int32), rows.indptr, rows.shape[1])
 
 
-def _checked_signals(X: Any, start: int = 0, *, may_be_empty: bool = False) -> FloatArray:
+def checked_signals(X: Any, start: int = 0, *, may_be_empty: bool = False) -> FloatArray:
+    """Return measurements as a dense float64 array, row by row in memory, or say which cell is bad."""
     X = X.toarray() if is_sparse(X) else X
     # In one order of memory: sums of columns round by it.
     values = np.ascontiguousarray(_two_dimensional(X, "samples x channels", may_be_empty), dtype=np.float64)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine import blocks as cuts
-from polyad.engine.blocks import Block, FloatArray, shard_edges
+from polyad.engine.blocks import Block, FloatArray, is_sparse, shard_edges
+from polyad.engine.checks import checked_counts, checked_signals
 from polyad.engine.disk import ARRAYS, MANIFEST, Manifest, Shards, View, file_name, views_of, write_manifest
 from polyad.engine.keys import canonical_order, keys_and_cells
 from polyad.engine.runners import rows as rows_of
@@ -36,8 +37,8 @@ def write_shards(
     Parameters
     ----------
     rows
-        A source; or checked rows under each other, as canonical CSR arrays of counts, dense arrays or blocks: any
-        iterable, also one that can be read only once.
+        A source; or rows under each other, as sparse arrays of counts, dense arrays of measurements or blocks: any
+        iterable, also one that can be read only once. Its cells are checked.
     path
         The folder to make, in a folder that exists.
     order
@@ -69,6 +70,8 @@ def write_shards(
     """
     if order not in ("content", "given"):
         raise ValueError(f"The order is {order!r}; give 'content' or 'given'.")
+    if not isinstance(rows, Source):
+        rows = _checked(rows)
     target = Path(path).absolute()
     _refuse_existing(target, overwrite)
     with (
@@ -110,6 +113,19 @@ def writing_bytes(n_rows: int, n_views: int = 1) -> int:
     """
     cell_bytes = 12
     return (32 + 8 * n_views) * n_rows + 2 * cell_bytes * (cuts.SHARD_CELLS + cuts.BLOCK_CELLS)
+
+
+def _checked(parts: Iterable[Any]) -> Iterator[Any]:
+    """Yield parts with every cell looked at, once and for all: what is on disk is trusted later on."""
+    start = 0
+    for part in parts:
+        if isinstance(part, Block):
+            checked: Any = part
+        else:
+            check = checked_counts if is_sparse(part) else checked_signals
+            checked = check(part, start, may_be_empty=True)
+        start += checked.n_rows if isinstance(checked, Block) else checked.shape[0]
+        yield checked
 
 
 def _refuse_existing(target: Path, overwrite: bool) -> None:
