@@ -5,10 +5,11 @@ fixed tree. Where and how often a function is called, and in how many threads, n
 """
 
 import os
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar, cast
@@ -121,17 +122,16 @@ class Threads:
             yield from map(function, parts)
             return
         waiting: deque[Future[Result]] = deque()
+        gate = _Gate()
         try:
             for part in parts:
-                waiting.append(self._pool.submit(function, part))
+                waiting.append(self._pool.submit(gate.run, function, part))
                 if len(waiting) >= 2 * self.n_threads:
-                    yield _first(waiting)
+                    yield waiting.popleft().result()
             while waiting:
-                yield _first(waiting)
+                yield waiting.popleft().result()
         finally:
-            for future in waiting:
-                future.cancel()
-            wait(waiting)  # none of them may still work when the caller goes on
+            gate.close()  # none of them may still work when the caller goes on
 
     def _each_shard(
         self, work: Callable[[int], Result], function: Callable[..., Any], source: Source
@@ -144,11 +144,35 @@ class Threads:
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
 
 
-def _first(waiting: "deque[Future[Result]]") -> Result:
-    """Wait for the first result, and take it out when it is there: one that is interrupted still counts as waiting."""
-    result = waiting[0].result()
-    waiting.popleft()
-    return result
+class _Gate:
+    """Lets tasks begin until it is closed, and knows those that have begun.
+
+    An interrupt may come at any place of the loop that hands out tasks, also before it has taken note of one: futures
+    alone would not tell what still runs.
+    """
+
+    def __init__(self) -> None:
+        self._changed, self._running, self._closed = threading.Condition(), 0, False
+
+    def run(self, function: Callable[[Part], Result], part: Part) -> Result:
+        """Call the function, if the gate is open."""
+        with self._changed:
+            if self._closed:
+                raise CancelledError
+            self._running += 1
+        try:
+            return function(part)
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let no task begin any more, and wait for those that have."""
+        with self._changed:
+            self._closed = True
+            while self._running:
+                self._changed.wait()
 
 
 _chosen: ContextVar[Runner | None] = ContextVar("polyad_runner", default=None)
