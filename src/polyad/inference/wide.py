@@ -16,7 +16,7 @@ from polyad.engine.blocks import FloatArray
 from polyad.inference.polish import Polished, polish
 from polyad.inference.presets import Preset
 
-# AP, K = 50, three splits: 5, 10 and 20 tokens over all topics give the same within .002 bits, 40 is .01 worse.
+# AP, K = 50, two splits, 20 passes: 11.145 bits with 10 tokens over all topics, 11.16 with 20.
 WIDE_SMOOTHING = 10.0  # tokens that the prior adds to every word in the wide passes, over all topics together
 MOST_OF_A_TOPIC = 0.5  # of them in one topic: few topics have many tokens of a word each, and need no more
 LAST_SMOOTHING = 1.5  # the same in the topics that come out
