@@ -16,8 +16,8 @@ class Preset:
     From the second pass on documents do not see their own tokens of a word, so that the likelihood of a pass estimates
     prediction, for words of which no document has much; the others learn by heart. With what tokens vote for themselves
     taken out of the shares as well, twice because one half of a document is to predict the other, what a pass gains is
-    close to what it gains on new documents near the end, and too high in the first passes. Polishing stops after a pass, not before ``least_passes``, that gained less
-    than ``least_gain``; at the latest after ``most_passes``.
+    close to what it gains on new documents near the end, and too high in the first passes. Polishing stops after a
+    pass, not before ``least_passes``, that gained less than ``least_gain``; at the latest after ``most_passes``.
 
     Attributes
     ----------
