@@ -21,19 +21,18 @@ def moment_stage(X, K, steps):
     import numpy as np
 
     from polyad.decompose import power, simplex_rows, whiten
-    from polyad.decompose.polyadic import copies_used_words, stays_factored
-    from polyad.engine import count_blocks, runner_for, single_threaded_blas
-    from polyad.models.moment_start import LENGTH_POWER, POWER_ITERATIONS, Corpus, word_metric
+    from polyad.decompose.polyadic import copies_used_words
+    from polyad.engine import count_blocks, use
+    from polyad.models.moment_start import LENGTH_POWER, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
-    run = runner_for(None)
-    with single_threaded_blas():
+    with use():
         with steps("read and sum"):
-            blocks = count_blocks(X)
-            summary = summarise_counts(blocks, run)
-            moments = raw_moments(blocks, run, summary.lengths, LENGTH_POWER).at(2.0)
+            source = count_blocks(X)
+            corpus = Corpus(source, summarise_counts(source))
+            moments = raw_moments(source, LENGTH_POWER).at(2.0)
         with steps("whiten"):
-            metric = word_metric(Corpus(blocks, summary, run), K)
+            metric = word_metric(corpus, K)
             used, own = np.arange(metric.size), moments
             if copies_used_words(K, metric.size, moments.n_cells):
                 used = np.flatnonzero(metric > 0)
@@ -43,12 +42,9 @@ def moment_stage(X, K, steps):
             among_all = np.zeros((metric.size, K))
             among_all[used] = whitener.T
             images = moments.second @ among_all
-            if stays_factored(K, moments.n_rows):
-                tensor = own.factored(whitener, images[used]).in_single_precision()
-            else:
-                tensor = own.third(whitener, images[used])
+            tensor = own.third(whitener, images[used])
         with steps("diagonalise"):
-            rotation = power(tensor, max_iter=POWER_ITERATIONS).rotation
+            rotation = power(tensor).rotation
         with steps("unmix"):
             simplex_rows((images @ rotation).T)
 

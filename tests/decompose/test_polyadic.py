@@ -45,18 +45,16 @@ def test_lda_from_population_moments(method, M):
     assert np.allclose(dirichlet_prior(found.values, prior.sum())[order], prior, atol=1e-8)
 
 
-def test_many_components_without_forming_the_tensor():
-    """From 48 on the power method looks at contractions alone; words without a scale are filled in all the same."""
+def test_many_components():
+    """Words without a scale are filled in all the same."""
     rng = np.random.default_rng(0)
     topics, prior = rng.dirichlet(np.full(400, 0.05), 50), np.full(50, 0.1)
     metric = np.where(np.arange(400) % 10 > 0, 1.0, 0.0)
-    found = polyadic_decomposition(lda_population(topics, prior), 50, method="power", metric=metric, max_iter=60)
+    found = polyadic_decomposition(lda_population(topics, prior), 50, method="power", metric=metric)
     components = simplex_rows(found.components)
     assert np.abs(components[match_rows(components, topics)] - topics).max() < 1e-8
     assert np.allclose(dirichlet_prior(found.values, prior.sum()), prior, atol=1e-8)
     assert found.diagonalisation.energy < 1e-14
-    few = polyadic_decomposition(lda_population(topics, prior), 50, method="power", metric=metric, max_iter=19)
-    assert 1e-11 < np.abs(simplex_rows(few.components) - components).max() < 1e-4  # in single precision
 
 
 @pytest.mark.parametrize("method", DIAGONALISERS)
@@ -190,14 +188,14 @@ def test_priors_stay_finite_when_a_component_has_no_skewness():
 
 @pytest.mark.parametrize("n_components", [8, 50])
 def test_memory_does_not_grow_with_the_documents(n_components):
-    """Columns of words are copied, and documents kept in factors, only where that is little beside the rest."""
+    """Columns of words are copied only where that is little beside the rest."""
     sample = make_lda(48_000, 120, n_components, length=40, prior=0.05, topic_prior=0.1, random_state=0)
     metric = np.where(np.arange(120) < 110, 1.0, 0.0)
     peaks = []
     for n_documents in (24_000, 48_000):
         raw = raw_moments(count_blocks(sample.counts[:n_documents]), "length")
         tracemalloc.start()
-        polyadic_decomposition(raw.moments, n_components, method="power", metric=metric, strict=False, max_iter=8)
+        polyadic_decomposition(raw.moments, n_components, method="power", metric=metric, strict=False)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.1 * peaks[0]

@@ -22,7 +22,7 @@ def slowly_decaying(M=600, seed=0):
 
 def test_lanczos_finds_the_eigenpairs():
     S, values = slowly_decaying()
-    pairs = largest_eigenpairs(aslinearoperator(S), 30, dimension=250)
+    pairs = largest_eigenpairs(aslinearoperator(S), 30, most_columns=250)
     assert np.allclose(pairs.values[:30], values[:30], rtol=1e-6)
     assert np.allclose(S @ pairs.vectors, pairs.vectors * pairs.values[:30], atol=1e-5)
     assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(30), atol=1e-10)
@@ -30,15 +30,47 @@ def test_lanczos_finds_the_eigenpairs():
 
 def test_lanczos_tells_its_residuals():
     S, _ = slowly_decaying()
-    pairs = largest_eigenpairs(aslinearoperator(S), 30, dimension=60)
+    pairs = largest_eigenpairs(aslinearoperator(S), 30, most_columns=60)
     actual = np.linalg.norm(S @ pairs.vectors - pairs.vectors * pairs.values[:30], axis=0)
     assert np.allclose(pairs.residuals, actual, atol=1e-10)
     assert actual.max() > 1e-4, "a short basis is not exact, and must say so"
 
 
+@pytest.mark.parametrize("block_columns", [1, 4, 8, 24])
+def test_where_lanczos_starts_does_not_matter(block_columns):
+    S, _ = slowly_decaying()
+    operator, ends = aslinearoperator(S), []
+    for seed in range(3):
+        start = np.random.default_rng(seed).standard_normal((600, block_columns))
+        pairs = largest_eigenpairs(operator, 12, most_columns=400, block_columns=block_columns, start=start)
+        assert pairs.converged
+        assert pairs.subspace_error < 1e-6
+        assert pairs.n_columns < 400
+        ends.append(pairs.vectors @ pairs.vectors.T)
+    fixed = largest_eigenpairs(operator, 12, most_columns=400, block_columns=block_columns)
+    ends.append(fixed.vectors @ fixed.vectors.T)
+    true = np.linalg.eigh(S)[1][:, -12:]
+    assert max(np.linalg.norm(end - true @ true.T, 2) for end in ends) < 1e-6
+
+
+def test_a_space_without_a_gap_is_not_called_converged():
+    values = np.concatenate([np.arange(20, 11, -1.0), np.full(50, 11.0), np.linspace(10, 0, 541)])
+    pairs = largest_eigenpairs(aslinearoperator(np.diag(values)), 12, most_columns=200)
+    assert not pairs.converged
+    assert pairs.subspace_error > 1
+
+
+def test_vectors_beyond_those_that_must_converge():
+    S, values = slowly_decaying()
+    pairs = largest_eigenpairs(aslinearoperator(S), 5, n_beyond=4, most_columns=300)
+    assert pairs.vectors.shape == (600, 9)
+    assert pairs.residuals.size == 5
+    assert np.allclose(np.einsum("ik,ij,jk->k", pairs.vectors, S, pairs.vectors), values[:9], rtol=1e-3)
+
+
 def test_lanczos_stops_on_an_exhausted_space():
     D = np.random.default_rng(0).standard_normal((500, 5))
-    pairs = largest_eigenpairs(aslinearoperator(D @ D.T), 5, dimension=200)
+    pairs = largest_eigenpairs(aslinearoperator(D @ D.T), 5, most_columns=200)
     assert pairs.values.size <= 16
     assert np.allclose(pairs.values[:5], np.linalg.svd(D)[1] ** 2, rtol=1e-10)
 

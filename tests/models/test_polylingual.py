@@ -250,8 +250,8 @@ def test_views_are_parted_into_groups_of_one_size():
 
 
 def test_many_topics_use_some_directions():
-    assert _directions(50, 0) is None
-    directions = _directions(60, 0)
+    assert _directions(50) is None
+    directions = _directions(60)
     assert np.allclose(directions @ directions.T, np.eye(24))
 
 

@@ -1,63 +1,36 @@
 """Contractions of a symmetric tensor, or of a stack of matrices, with directions."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from scipy import linalg
 
+from polyad.engine import for_each
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
+
+THREADS_FROM = 40  # components: below, handing work to threads takes longer than the work
+PARTS = 4  # of a tensor that threads work on
 
 
-class Contractions(Protocol):
-    """A symmetric K x K x K tensor that is known by its contractions alone."""
-
-    @property
-    def n_components(self) -> int:
-        """K."""
-        ...
-
-    def contract(self, columns: FloatArray, /) -> FloatArray:
-        """Return T(., v, v) for every column v."""
-        ...
-
-    def along(self, direction: FloatArray, /) -> FloatArray:
-        """Return the matrix T(., ., u)."""
-        ...
-
-
-@dataclass(frozen=True)
-class FormedTensor:
-    """A symmetric tensor that lies in memory.
-
-    Attributes
-    ----------
-    tensor
-        K x K x K.
+def contract(tensor: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return T(., v, v) of a symmetric K x K x K tensor for every column v.
 
     Examples
     --------
-    >>> tensor = FormedTensor(np.arange(8.0).reshape(2, 2, 2))
-    >>> tensor.contract(np.eye(2))
+    >>> contract(np.arange(8.0).reshape(2, 2, 2), np.eye(2))
     array([[0., 3.], [4., 7.]])
     """
+    images = np.empty((tensor.shape[0], columns.shape[1]), tensor.dtype)
 
-    tensor: FloatArray
+    def slices(rows: slice) -> None:
+        once = tensor[rows] @ columns
+        once *= columns
+        images[rows] = once.sum(axis=1)
 
-    @property
-    def n_components(self) -> int:
-        """K."""
-        return self.tensor.shape[0]
-
-    def contract(self, columns: FloatArray) -> FloatArray:
-        """Return T(., v, v) for every column v."""
-        K = self.n_components
-        once = (self.tensor.reshape(K * K, K) @ columns).reshape(K, K, -1)
-        return np.einsum("ijs,js->is", once, columns)
-
-    def along(self, direction: FloatArray) -> FloatArray:
-        """Return the matrix T(., ., u)."""
-        return contraction(self.tensor, direction)
+    each_part(slices, tensor.shape[0], tensor.shape[0])
+    return images
 
 
 def contraction(stack: FloatArray, direction: FloatArray) -> FloatArray:
@@ -65,19 +38,15 @@ def contraction(stack: FloatArray, direction: FloatArray) -> FloatArray:
     return np.tensordot(direction, stack, axes=1)
 
 
-def random_directions(size: int, n_directions: int, random_state: int) -> FloatArray:
-    """Return directions drawn uniformly from the unit sphere, F x size."""
-    draws = np.random.default_rng(random_state).standard_normal((n_directions, size))
-    return draws / np.linalg.norm(draws, axis=1, keepdims=True)
-
-
-def one_direction(size: int, directions: FloatArray | None, random_state: int) -> FloatArray:
-    """Return the first of the given directions, or a random one."""
-    return random_directions(size, 1, random_state)[0] if directions is None else directions[0]
-
-
-def eigenvectors_of_one(stack: FloatArray, directions: FloatArray | None, random_state: int) -> FloatArray:
-    """Eigenvectors of the stack's contraction with the first direction, or with a random one."""
-    direction = one_direction(stack.shape[0], directions, random_state)
+def eigenvectors_of_one(stack: FloatArray, directions: FloatArray | None = None) -> FloatArray:
+    """Eigenvectors of the stack's contraction with the first direction, or with a fixed one in general position."""
+    direction = fixed_directions(stack.shape[0], 1)[0] if directions is None else directions[0]
     vectors: FloatArray = linalg.eigh(contraction(stack, direction))[1]
     return vectors
+
+
+def each_part(function: Callable[[slice], None], size: int, K: int) -> None:
+    """Call a function on ranges that cover a size, in threads where the K components make that pay."""
+    n_parts = PARTS if K >= THREADS_FROM else 1
+    edges = [size * part // n_parts for part in range(n_parts + 1)]
+    for_each(function, [slice(first, last) for first, last in pairwise(edges)])

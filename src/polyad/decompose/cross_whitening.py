@@ -74,7 +74,6 @@ def cross_whiten(
     y_metric: FloatArray | None = None,
     dimension: int | None = None,
     n_beyond: int = 0,
-    random_state: int = 0,
 ) -> CrossWhitening:
     """Return whiteners with W1 S12 W2' = I from the singular vectors of C1 S12 C2.
 
@@ -90,12 +89,10 @@ def cross_whiten(
     x_metric, y_metric
         C1 and C2: a symmetric matrix, or a scale for each column (0 leaves it out). None is the identity.
     dimension
-        Columns of the Krylov basis for large views; 2 K + 30 by default. It starts from a random block and is
-        multiplied by S12 S12' again and again: a range finder with many power iterations, at the cost of two.
+        Columns of the Krylov basis for large views at most; 6 K + 128 by default. It grows until the space of the K
+        directions is known to an angle of 1e-6.
     n_beyond
         Pairs of directions to return beyond the K, as far as there are any above rounding.
-    random_state
-        Seed of the first block.
 
     Raises
     ------
@@ -126,10 +123,9 @@ def cross_whiten(
             U, values, Vt = linalg.svd(matrix, full_matrices=False)
             left, right, residual = U, Vt.T, 0.0
         else:
-            size = 2 * n_components + 30 if dimension is None else dimension
-            n_pairs = min(n_components + n_beyond, M1, M2)
+            size = 6 * n_components + 128 if dimension is None else dimension
             left, values, right, residual = _krylov_svd(
-                forward, backward, M1, n_components, n_pairs, size, random_state
+                forward, backward, M1, n_components, min(n_beyond, min(M1, M2) - n_components), size
             )
         supported = _refuse_low_rank(values, n_components, min(M1, M2))
         n_found = min(n_components + n_beyond, supported, left.shape[1])
@@ -154,9 +150,8 @@ def _krylov_svd(
     backward: Callable[[FloatArray], FloatArray],
     size: int,
     n_components: int,
-    n_pairs: int,
+    n_beyond: int,
     dimension: int,
-    random_state: int,
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return left vectors, singular values, right vectors and the largest relative residual."""
 
@@ -169,11 +164,10 @@ def _krylov_svd(
         matmat=product,
         dtype=np.float64,
     )
-    pairs = largest_eigenpairs(normal, n_pairs, dimension=dimension, random_state=random_state)
+    pairs = largest_eigenpairs(normal, n_components, n_beyond=n_beyond, most_columns=dimension)
     # The right vectors are made from the left ones, so that W1 S12 W2' = I holds however accurate these are.
     V, values, rotation = linalg.svd(backward(pairs.vectors), full_matrices=False)
-    residuals = pairs.residuals[:n_components]
-    residual = float((residuals / np.maximum(pairs.values[: len(residuals)], 1e-300)).max())
+    residual = float((pairs.residuals / np.maximum(pairs.values[: pairs.residuals.size], 1e-300)).max())
     spectrum = np.concatenate([values, np.sqrt(np.maximum(pairs.values[len(values) :], 0.0))])
     return pairs.vectors @ rotation.T, spectrum, V, residual
 

@@ -7,11 +7,8 @@ from typing import Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from polyad.decompose.contractions import Contractions
 from polyad.engine.blocks import FloatArray
 from polyad.metrics.diagonality import off_diagonal_energy
-
-SIGNED_ROWS = 64  # rows of sums along random signs from which the energy of a tensor that is not formed is estimated
 
 
 @dataclass(frozen=True)
@@ -25,8 +22,7 @@ class Diagonalisation:
     diagonals
         P x K: v_k' A_p v_k for every matrix A_p of the stack.
     energy
-        The share of the stack's sum of squares that is off the diagonal after the rotation; 0 is exact. Of a tensor
-        that is not formed it is estimated, to a few hundredths of itself.
+        The share of the stack's sum of squares that is off the diagonal after the rotation; 0 is exact.
     n_iter
         Sweeps or iterations done.
     converged
@@ -59,7 +55,6 @@ class Diagonaliser(Protocol):
         directions: FloatArray | None = None,
         max_iter: int | None = None,
         tol: float = 1e-10,
-        random_state: int = 0,
     ) -> Diagonalisation:
         """Diagonalise a symmetric K x K x K tensor; all but the power methods also a stack of P symmetric matrices."""
         ...
@@ -92,31 +87,6 @@ def summarise(stack: FloatArray, rotation: FloatArray, n_iter: int, converged: b
     rotated = rotation.T @ stack @ rotation
     diagonals = np.diagonal(rotated, axis1=1, axis2=2).copy()
     return Diagonalisation(rotation, diagonals, off_diagonal_energy(rotated), n_iter, converged)
-
-
-def summarise_contractions(third: Contractions, rotation: FloatArray, n_iter: int, converged: bool) -> Diagonalisation:
-    """Measure how diagonal a tensor is after a rotation without forming it.
-
-    Contractions give the entries with two equal indices exactly. Those with three different ones, which are noise
-    where the model holds, enter by their sum of squares alone, and that is estimated: along random signs s the entry
-    (i, j) of T(., ., s) is a sum of them in which, on average, no products are left but the squares. K (K - 1) such
-    sums make one direction enough for many components.
-    """
-    K = rotation.shape[0]
-    diagonals = third.contract(rotation)
-    pairs = rotation.T @ diagonals  # T(v_p, v_k, v_k)
-    cubes = float((np.diagonal(pairs) ** 2).sum())
-    two_equal = float((pairs[~np.eye(K, dtype=bool)] ** 2).sum())
-    towards = np.where(np.diagonal(pairs) < 0, -1.0, 1.0)  # rounding may turn a column round, which changes no value
-    rng, n_signs, distinct = np.random.default_rng(0), -(-SIGNED_ROWS // K), 0.0
-    for _ in range(n_signs):
-        signs = np.where(rng.random(K) < 0.5, -towards, towards)
-        sums = rotation.T @ third.along(rotation @ signs) @ rotation - signs[:, None] * pairs.T - signs * pairs
-        np.fill_diagonal(sums, 0.0)
-        distinct += float((sums**2).sum()) / n_signs
-    total = cubes + 3 * two_equal + distinct
-    energy = (2 * two_equal + distinct) / total if total > 0 else 0.0
-    return Diagonalisation(rotation, diagonals, energy, n_iter, converged)
 
 
 def warn_not_converged(method: str, n_iter: int, change: float, tol: float) -> None:

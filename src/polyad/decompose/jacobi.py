@@ -3,9 +3,10 @@
 import numpy as np
 
 from polyad.compiled import compiled
-from polyad.decompose.contractions import eigenvectors_of_one, random_directions
+from polyad.decompose.contractions import eigenvectors_of_one
 from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, summarise, warn_not_converged
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
 
 
 def jacobi(
@@ -14,13 +15,12 @@ def jacobi(
     directions: FloatArray | None = None,
     max_iter: int | None = None,
     tol: float = 1e-10,
-    random_state: int = 0,
     n_projections: int | None = None,
 ) -> Diagonalisation:
     """Diagonalise a stack of symmetric matrices jointly, one pair of axes after the other.
 
     Each step turns a plane by the angle that leaves the least off the diagonal (Cardoso and Souloumiac 1996),
-    the closed form that Algorithm 1 of the discrete ICA paper uses. The start is the eigenvectors of one random
+    the closed form that Algorithm 1 of the discrete ICA paper uses. The start is the eigenvectors of one
     combination of the matrices.
 
     Parameters
@@ -33,11 +33,9 @@ def jacobi(
         Sweeps over all pairs at most; 100 by default.
     tol
         Converged when no angle of a sweep is larger than this.
-    random_state
-        Seed of the start, and of the directions.
     n_projections
-        With ``n_projections`` P, that many random directions in place of all slices: cheaper for large K, and a
-        little less accurate ("JD(k)" of the paper).
+        With ``n_projections`` P, that many fixed directions in general position in place of all slices: cheaper for
+        large K, and a little less accurate ("JD(k)" of the paper).
 
     Examples
     --------
@@ -49,9 +47,9 @@ def jacobi(
     """
     stack = checked_stack(tensor)
     if directions is None and n_projections is not None:
-        directions = random_directions(stack.shape[0], n_projections, random_state)
+        directions = fixed_directions(stack.shape[0], n_projections)
     matrices = stack if directions is None else np.tensordot(directions, stack, axes=1)
-    start = eigenvectors_of_one(matrices, None, random_state)  # spares half of the sweeps
+    start = eigenvectors_of_one(matrices)  # spares half of the sweeps
     # The P entries at one place lie together; rotated in place.
     layout = (start.T @ matrices @ start).transpose(1, 2, 0).copy()
     max_iter = 100 if max_iter is None else max_iter

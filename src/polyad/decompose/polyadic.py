@@ -6,14 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
-from polyad.decompose.power import A_HANDFUL, power
 from polyad.decompose.registry import diagonaliser
 from polyad.decompose.whitening import Whitening, whiten
 from polyad.engine import single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.moments.symmetric import SymmetricMoments
 
-FACTORED_FROM = 48  # components from which a few contractions cost less than the tensor
 PARTIAL_SUMS = 16  # that a pass holds: in flight in a few threads, and one for each level of the sum
 
 
@@ -46,7 +44,6 @@ def polyadic_decomposition(
     metric: FloatArray | None = None,
     strict: bool = True,
     max_iter: int | None = None,
-    random_state: int = 0,
 ) -> Polyadic:
     """Whiten, diagonalise and turn back.
 
@@ -62,9 +59,7 @@ def polyadic_decomposition(
     metric, strict
         Of the whitening: see :func:`polyad.decompose.whiten`.
     max_iter
-        Of the diagonaliser. With fewer than 20, and 48 components or more, "power" works in single precision.
-    random_state
-        Seed of the first vectors of whitening and diagonaliser.
+        Of the diagonaliser.
 
     Examples
     --------
@@ -83,22 +78,14 @@ def polyadic_decomposition(
             metric=scale[used],
             strict=strict,
             few_products=moments.passes_are_dear,
-            random_state=random_state,
         )
         own_whitener = whitening.whitener
         whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
-        projected = own_whitener, images[used]
-        if method == "power" and max_iter is not None and stays_factored(n_components, moments.n_rows):
-            third = own.factored(*projected)
-            if max_iter < A_HANDFUL:  # iterations that stop far above the last digits of single precision
-                third = third.in_single_precision()
-            diagonalisation = power(third, max_iter=max_iter, random_state=random_state)
-        else:
-            directions = _word_directions(moments, images) if method == "svtd" else None
-            diagonalisation = diagonaliser(method)(
-                own.third(*projected), directions=directions, max_iter=max_iter, random_state=random_state
-            )
+        directions = _word_directions(moments, images) if method == "svtd" else None
+        diagonalisation = diagonaliser(method)(
+            own.third(own_whitener, images[used]), directions=directions, max_iter=max_iter
+        )
         values = diagonalisation.values
         if method == "svtd":
             unwhitened = diagonalisation.rotation.T @ whitening.whitener
@@ -107,12 +94,6 @@ def polyadic_decomposition(
             signs = np.where(values < 0, -1.0, 1.0)
             components = (images @ (signs * diagonalisation.rotation)).T  # word by word in memory, as it is used next
     return Polyadic(components, np.abs(values), whitening, diagonalisation)
-
-
-def stays_factored(n_components: int, n_rows: int) -> bool:
-    """Tell whether the tensor is left in factors: where that is faster, and they take no more memory than it would."""
-    factors = (8 + 4) * n_rows * n_components  # in double and in single precision
-    return n_components >= FACTORED_FROM and factors <= 8 * PARTIAL_SUMS * n_components**3
 
 
 def copies_used_words(n_components: int, n_words: int, n_cells: int) -> bool:

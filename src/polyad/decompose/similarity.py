@@ -59,7 +59,6 @@ class SimilarityDiagonaliser(Protocol):
         directions: FloatArray | None = None,
         max_iter: int | None = None,
         tol: float = 1e-10,
-        random_state: int = 0,
     ) -> SimilarityDiagonalisation:
         """Diagonalise a stack of P square matrices, P x K x K."""
         ...
@@ -71,7 +70,6 @@ def similarity_jacobi(
     directions: FloatArray | None = None,
     max_iter: int | None = None,
     tol: float = 1e-10,
-    random_state: int = 0,
     shear: str = "exact",
 ) -> SimilarityDiagonalisation:
     """Diagonalise matrices jointly by shears and rotations of planes.
@@ -86,8 +84,6 @@ def similarity_jacobi(
         Sweeps over all pairs at most; 200 by default.
     tol
         Converged when no shear and no angle of a sweep is larger than this.
-    random_state
-        Not used: nothing is drawn.
     shear
         "exact" minimises the Frobenius norm, "sh-rt" takes one Newton step towards that minimum, "just" leaves
         the diagonals out of the norm, "jdtm" looks at the two entries of the pair alone.

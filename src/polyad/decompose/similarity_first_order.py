@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import linalg
 
-from polyad.decompose.contractions import random_directions
 from polyad.decompose.diagonalisation import checked_stack, warn_not_converged
 from polyad.decompose.similarity import SimilarityDiagonalisation, combined, summarise_similarity
 from polyad.decompose.similarity_spectral import eigenvector_basis
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
 
 LARGEST_STEP = 0.5
 N_STARTS = 4  # an eigendecomposition costs as much as a step
@@ -19,7 +19,6 @@ def similarity_first_order(
     directions: FloatArray | None = None,
     max_iter: int | None = None,
     tol: float = 1e-10,
-    random_state: int = 0,
 ) -> SimilarityDiagonalisation:
     """Diagonalise matrices jointly by corrections of all pairs of axes at once.
 
@@ -37,13 +36,11 @@ def similarity_first_order(
         Steps at most; 200 by default.
     tol
         Converged when no entry of a step is larger than this.
-    random_state
-        Seed of the start.
     """
     given = checked_stack(stack)
     matrices = combined(given, directions)
     limit = 200 if max_iter is None else max_iter
-    starts = random_directions(matrices.shape[0], N_STARTS, random_state)
+    starts = fixed_directions(matrices.shape[0], N_STARTS)
     Q, _ = eigenvector_basis(np.tensordot(starts, matrices, axes=1))
     n_iter, change, damping, previous = 0, np.inf, 1.0, np.inf
     while n_iter < limit and change > tol:

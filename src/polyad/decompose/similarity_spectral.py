@@ -6,10 +6,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
-from polyad.decompose.contractions import random_directions
 from polyad.decompose.diagonalisation import checked_stack
 from polyad.decompose.similarity import SimilarityDiagonalisation, summarise_similarity
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
 
 N_TRIES = 16
 
@@ -20,7 +20,6 @@ def similarity_spectral(
     directions: FloatArray | None = None,
     max_iter: int | None = None,
     tol: float = 1e-10,
-    random_state: int = 0,
     n_tries: int = N_TRIES,
 ) -> SimilarityDiagonalisation:
     """Take the eigenvectors of one combination of the matrices (the spectral method of "Beyond CCA").
@@ -35,11 +34,11 @@ def similarity_spectral(
     stack
         P x K x K.
     directions
-        F x P candidates; None draws ``n_tries`` from the unit sphere.
+        F x P candidates; None takes ``n_tries`` fixed ones in general position, where the paper draws them.
     max_iter, tol
         Not used: nothing is iterated.
-    random_state, n_tries
-        Seed and number of the draws.
+    n_tries
+        How many.
 
     Examples
     --------
@@ -50,7 +49,7 @@ def similarity_spectral(
     """
     matrices = checked_stack(stack)
     if directions is None:
-        directions = random_directions(matrices.shape[0], n_tries, random_state)
+        directions = fixed_directions(matrices.shape[0], n_tries)
     Q, n_complex = eigenvector_basis(np.tensordot(directions, matrices, axes=1))
     if n_complex:
         warnings.warn(

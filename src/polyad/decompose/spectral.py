@@ -1,11 +1,12 @@
-"""Methods that need one eigendecomposition: of a random contraction, or of the best of many."""
+"""Methods that need one eigendecomposition: of one contraction, or of the best of many."""
 
 import numpy as np
 from scipy import linalg
 
-from polyad.decompose.contractions import eigenvectors_of_one, random_directions
+from polyad.decompose.contractions import eigenvectors_of_one
 from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, summarise
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
 
 N_TRIES = 16
 
@@ -16,7 +17,6 @@ def spectral(
     directions: FloatArray | None = None,
     max_iter: int | None = None,
     tol: float = 1e-10,
-    random_state: int = 0,
 ) -> Diagonalisation:
     """Diagonalise one contraction of the tensor (the "spectral" method of the spectral LDA paper).
 
@@ -27,14 +27,12 @@ def spectral(
     tensor
         P x K x K.
     directions
-        F x P: only the first is used; None draws one from the unit sphere.
+        F x P: only the first is used; None takes a fixed one in general position, where the paper draws one.
     max_iter, tol
         Not used: nothing is iterated.
-    random_state
-        Seed of the draw.
     """
     stack = checked_stack(tensor)
-    return summarise(stack, eigenvectors_of_one(stack, directions, random_state), 1, True)
+    return summarise(stack, eigenvectors_of_one(stack, directions), 1, True)
 
 
 def svtd(
@@ -43,7 +41,6 @@ def svtd(
     directions: FloatArray | None = None,
     max_iter: int | None = None,
     tol: float = 1e-10,
-    random_state: int = 0,
 ) -> Diagonalisation:
     """Diagonalise the contraction whose eigenvalues lie furthest apart (SVTD, Algorithm 1 and Remark 7).
 
@@ -56,16 +53,14 @@ def svtd(
     tensor
         P x K x K.
     directions
-        F x P candidates; None tries the axes and some random directions.
+        F x P candidates; None tries the axes and some fixed directions in general position.
     max_iter, tol
         Not used: nothing is iterated.
-    random_state
-        Seed of the random candidates.
     """
     stack = checked_stack(tensor)
     P = stack.shape[0]
     if directions is None:
-        directions = np.vstack([np.eye(P), random_directions(P, N_TRIES, random_state)])
+        directions = np.vstack([np.eye(P), fixed_directions(P, N_TRIES)])
     lengths = np.linalg.norm(directions, axis=1)
     best, best_gap = stack[0], -1.0
     for direction, length in zip(directions, lengths):

@@ -9,10 +9,6 @@ from scipy.sparse.linalg import LinearOperator
 from polyad.decompose.lanczos import BLOCK, largest_eigenpairs
 from polyad.engine.blocks import FloatArray
 
-MANY = 64  # components from which topics are as good with blocks of twice the size
-# Products where each costs a read of the data. On 170,374 speeches and 50 components seven with 32 columns find the
-# eigenvalues to 2%, nineteen with 8 columns to 3%.
-FEW = 7
 DENSE_SIZE = 256  # up to here a dense eigendecomposition costs less than a Krylov basis
 
 
@@ -51,12 +47,15 @@ class Whitening:
         Size of the most negative eigenvalue found: S has none in expectation, so this is sampling noise.
     residual
         Largest relative residual of the K eigenpairs.
+    subspace_error
+        Bound of the sine of the angle between the space of the K directions and the true one.
     """
 
     whitener: FloatArray
     spectrum: FloatArray
     noise: float
     residual: float
+    subspace_error: float
 
     @property
     def gap(self) -> float:
@@ -74,9 +73,11 @@ def whiten(
     metric: FloatArray | None = None,
     strict: bool = True,
     few_products: bool = False,
-    random_state: int = 0,
 ) -> Whitening:
     """Return a whitener W with W S W' = I.
+
+    Eigenvectors are found until the space that they span is known to an angle of 1e-6, or, where the gap after the last
+    of them is too small for that, until ``krylov_columns`` are used up.
 
     Parameters
     ----------
@@ -93,8 +94,6 @@ def whiten(
     few_products
         Multiply S with many columns a few times, rather than with a few columns many times: for data that must be read
         again for every product.
-    random_state
-        Seed of the first vectors.
 
     Raises
     ------
@@ -126,7 +125,7 @@ def whiten(
         S = restricted(np.eye(used.size))
         values, vectors = linalg.eigh((S + S.T) / 2)
         values, vectors = values[::-1], vectors[:, : -n_components - 1 : -1]
-        residuals = np.zeros(n_components)
+        residuals, subspace_error = np.zeros(n_components), 0.0
     else:
         operator = LinearOperator(
             (used.size, used.size),
@@ -137,32 +136,28 @@ def whiten(
         pairs = largest_eigenpairs(
             operator,
             n_components,
-            dimension=krylov_columns(n_components, few_products),
+            most_columns=krylov_columns(n_components, few_products),
             block_columns=block_columns(n_components, few_products),
-            random_state=random_state,
         )
         values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
+        subspace_error = pairs.subspace_error
     _refuse_low_rank(values, n_components, used.size, strict)
     kept = values[:n_components]
     columns = np.zeros((M, n_components))  # in the order of memory in which passes use it
     columns[used] = _fix_signs(vectors) * scale[:, None] / np.sqrt(kept)
-    return Whitening(columns.T, values, float(max(-values[-1], 0.0)), float((residuals / kept).max()))
+    noise, residual = float(max(-values[-1], 0.0)), float((residuals / kept).max())
+    return Whitening(columns.T, values, noise, residual, subspace_error)
 
 
 def krylov_columns(n_components: int, few_products: bool = False) -> int:
-    """Return the columns of the basis that K eigenvectors of text are found in; more of them make topics no better."""
+    """Return the most columns of the basis that K eigenvectors are looked for in; text needs two thirds of them."""
     block = block_columns(n_components, few_products)
-    if few_products:
-        return FEW * block
-    columns = min(3 * n_components + 20, 2 * n_components + 50)
-    return -(-columns // block) * block
+    return -(-(6 * n_components + 16 * block) // block) * block
 
 
 def block_columns(n_components: int, few_products: bool = False) -> int:
-    """Return the columns that Lanczos multiplies at a time: many components bear larger blocks, which cost less."""
-    if few_products:
-        return BLOCK * -(-5 * n_components // (8 * BLOCK))
-    return BLOCK if n_components < MANY else 2 * BLOCK
+    """Return the columns that Lanczos multiplies at a time: small blocks need fewer columns, large ones fewer reads."""
+    return BLOCK * -(-5 * n_components // (8 * BLOCK)) if few_products else BLOCK
 
 
 def _fix_signs(vectors: FloatArray) -> FloatArray:

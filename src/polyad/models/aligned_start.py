@@ -5,7 +5,6 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from polyad.decompose.cross_whitening import CrossWhitening, cross_loadings, cross_whiten
 from polyad.decompose.polyadic import PARTIAL_SUMS
@@ -13,6 +12,7 @@ from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDia
 from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.engine import Block, Source, aligned, ordered_by_content, resident, side_by_side, total
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_orthonormal
 from polyad.models.cca_factors import nonnegative_columns
 from polyad.models.dirichlet import polishing_bytes
 from polyad.models.moment_start import Corpus, with_documents
@@ -20,7 +20,7 @@ from polyad.moments import summarise_counts
 from polyad.moments.cross_texts import TextSummary, summarise_texts, two_text_moments
 
 ALL_AXES = 50  # up to this many topics the third moments are contracted with all axes of the whitened space
-N_DIRECTIONS = 24  # above: with this many random orthonormal directions
+N_DIRECTIONS = 24  # above: with this many fixed orthonormal directions
 METRIC_POWER = -0.25  # of the mean proportion of a word; 1/sqrt(mean) gives rare words too much say in text
 DIAGONALISER_TOL = 1e-5  # the polish moves topics by far more than this
 
@@ -145,7 +145,6 @@ def start_from_aligned(
     min_frequency: int | None,
     method: str | SimilarityDiagonaliser,
     max_iter: int | None,
-    random_state: int,
 ) -> AlignedStart:
     """Whiten the cross moments of the two groups of texts, diagonalise, and put the topics on the simplex.
 
@@ -154,15 +153,11 @@ def start_from_aligned(
     """
     K, pairs = n_components, side_by_side(texts.source, texts.groups)
     summary = summarise_texts(pairs)
-    moments = two_text_moments(pairs, summary, concentration=concentration, directions=_directions(K, random_state))
+    moments = two_text_moments(pairs, summary, concentration=concentration, directions=_directions(K))
     x_metric, y_metric = text_metrics(summary, moments.x_mean, moments.y_mean, min_frequency)
-    whitening = cross_whiten(
-        moments.second, K, x_metric=x_metric, y_metric=y_metric, n_beyond=K, random_state=random_state
-    )
+    whitening = cross_whiten(moments.second, K, x_metric=x_metric, y_metric=y_metric, n_beyond=K)
     stack = moments.targets(whitening.x_whitener, whitening.y_whitener)
-    similarity = similarity_diagonaliser(method)(
-        stack, max_iter=max_iter, tol=DIAGONALISER_TOL, random_state=random_state
-    )
+    similarity = similarity_diagonaliser(method)(stack, max_iter=max_iter, tol=DIAGONALISER_TOL)
     x_loadings, y_loadings = cross_loadings(moments.second, whitening, similarity)
     loadings, strengths = _turned(x_loadings.T, y_loadings.T)
     words = [texts.words_of(group) for group in texts.groups]
@@ -191,11 +186,8 @@ def text_metrics(
     return scales(x_mean, summary.x_frequency), scales(y_mean, summary.y_frequency)
 
 
-def _directions(K: int, random_state: int) -> FloatArray | None:
-    if K <= ALL_AXES:
-        return None
-    draws = np.random.default_rng(random_state).standard_normal((K, N_DIRECTIONS))
-    return np.ascontiguousarray(linalg.qr(draws, mode="economic")[0].T)
+def _directions(K: int) -> FloatArray | None:
+    return None if K <= ALL_AXES else fixed_orthonormal(K, N_DIRECTIONS)
 
 
 def _turned(x_loadings: FloatArray, y_loadings: FloatArray) -> tuple[list[FloatArray], FloatArray]:

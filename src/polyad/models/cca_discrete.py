@@ -41,7 +41,7 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
     max_iter
         Of the diagonaliser.
     random_state
-        Seed of what is drawn.
+        Has no effect: nothing in a fit is drawn. It is there for those who set it on every estimator.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
 
@@ -110,7 +110,6 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             step=self.step,
             max_iter=self.max_iter,
-            random_state=self.random_state,
             x_counts=True,
             y_counts=True,
         )

@@ -46,7 +46,6 @@ class CrossOptions:
     metric: str
     step: float
     max_iter: int | None
-    random_state: int
     x_counts: bool
     y_counts: bool
 
@@ -110,14 +109,12 @@ def fit_cross(source: Source, options: CrossOptions) -> CrossFit:
     with watch("metric"):
         x_metric, y_metric = view_metrics(source, means, options)
     with watch("whiten"):
-        whitening = cross_whiten(second, K, x_metric=x_metric, y_metric=y_metric, random_state=options.random_state)
+        whitening = cross_whiten(second, K, x_metric=x_metric, y_metric=y_metric)
     with watch("targets"):
         statistics, reliability = choose_statistics(source, whitening, means, options)
         stack = targets(source, whitening, means, statistics, options)
     with watch("diagonalise"):
-        similarity = similarity_diagonaliser(options.method)(
-            stack, max_iter=options.max_iter, random_state=options.random_state
-        )
+        similarity = similarity_diagonaliser(options.method)(stack, max_iter=options.max_iter)
     with watch("loadings"):
         return assemble(second, means, whitening, similarity, statistics, reliability, watch)
 
@@ -237,7 +234,7 @@ def targets(
     if statistics == "third":
         return third_order_targets(source, W1, W2, means, x_counts=options.x_counts, y_counts=options.y_counts)
     if statistics == "fourth":
-        return fourth_order_targets(source, W1, W2, means, random_state=options.random_state)
+        return fourth_order_targets(source, W1, W2, means)
     identity = np.eye(options.n_components)
     if statistics == "generalised":
         points = processing_points(W1, W2, *_paper_scales(source))

@@ -126,7 +126,6 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             step=self.step,
             max_iter=self.max_iter,
-            random_state=self.random_state,
             x_counts=False,
             y_counts=True,
         )

@@ -39,7 +39,7 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
     max_iter
         Of the diagonaliser.
     random_state
-        Seed of what is drawn.
+        Has no effect: nothing in a fit is drawn. It is there for those who set it on every estimator.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
 
@@ -136,7 +136,6 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
             metric=self.metric,
             step=self.step,
             max_iter=self.max_iter,
-            random_state=self.random_state,
             x_counts=False,
             y_counts=False,
         )

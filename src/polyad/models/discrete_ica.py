@@ -96,7 +96,7 @@ class DiscreteICA(TopicModel):
         memory = planned_bytes(corpus, K, self.method)
         with watch("moments"):
             moments = discrete_ica_moments(corpus.source)
-            start = start_from_moments(moments, corpus, K, self.method, self.random_state)
+            start = start_from_moments(moments, corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
             polished = polish_topics(corpus, topics, given, smoothing, preset)

@@ -16,12 +16,15 @@ from polyad.decompose.whitening import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import FloatArray
 from polyad.engine.checks import is_parts
+from polyad.fixed import fixed_directions
 from polyad.models.cca_diagnostics import FactorDiagnostics
 from polyad.models.cca_fit import SKEWED, STATISTICS
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.stopwatch import StopWatch
 from polyad.moments import ica as moments
 from polyad.moments.cross import dense_rows
+
+N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looked for
 
 
 class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,7 +52,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     max_iter
         Of the diagonaliser.
     random_state
-        Seed of what is drawn; the default statistics draw nothing for up to 20 components.
+        Has no effect: nothing in a fit is drawn. It is there for those who set it on every estimator.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
 
@@ -117,7 +120,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             whitening = moments.SignalWhitening(whitener, self.mean_)
         with watch("moments"):
             statistics, reliability = _choose(self.statistics, source, whitening)
-            stack = _matrices(statistics, source, whitening, self.step, self.random_state)
+            stack = _matrices(statistics, source, whitening, self.step)
         with watch("diagonalise"):
             unmixing, energy, n_iter, converged = self._diagonalise(stack)
         self.components_, self.mixing_ = _canonical(unmixing @ whitener, covariance)
@@ -180,13 +183,13 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return source
 
     def _diagonalise(self, stack: FloatArray) -> tuple[FloatArray, float, int, bool]:
-        options: dict[str, Any] = {"max_iter": self.max_iter, "random_state": self.random_state}
+        options: dict[str, Any] = {"max_iter": self.max_iter}
         if self.noise == "none":
             method: Any = diagonaliser("jacobi" if self.method is None else self.method)  # type: ignore[arg-type]
             found = method(stack, **options)
             return found.rotation.T, found.energy, found.n_iter, found.converged
         by_similarity: Any = similarity_diagonaliser("jdtm" if self.method is None else self.method)  # type: ignore[arg-type]
-        similar = by_similarity(stack @ linalg.inv(_reference(stack, self.random_state)), **options)
+        similar = by_similarity(stack @ linalg.inv(_reference(stack)), **options)
         return similar.inverse, similar.energy, similar.n_iter, similar.converged
 
 
@@ -226,15 +229,13 @@ def _choose(statistics: str, source: Source, whitening: moments.SignalWhitening)
     return ("characteristic" if reliability > SKEWED else "fourth"), reliability
 
 
-def _matrices(
-    statistics: str, source: Source, whitening: moments.SignalWhitening, step: float, random_state: int
-) -> FloatArray:
+def _matrices(statistics: str, source: Source, whitening: moments.SignalWhitening, step: float) -> FloatArray:
     """Return matrices A diag A' that Gaussian noise adds nothing to."""
     K = whitening.n_components
     if statistics == "third":
         return moments.third_cumulants(source, whitening)
     if statistics == "fourth":
-        return moments.fourth_cumulants(source, whitening, random_state=random_state)
+        return moments.fourth_cumulants(source, whitening)
     points = step * np.eye(K)
     if statistics == "generalised":
         return moments.generalised_covariances(source, whitening, points) - np.eye(K)
@@ -242,18 +243,18 @@ def _matrices(
     return np.concatenate([complex_stack.real - np.eye(K), complex_stack.imag])
 
 
-def _reference(stack: FloatArray, random_state: int) -> FloatArray:
+def _reference(stack: FloatArray) -> FloatArray:
     """Return a well-conditioned combination C of matrices A diag A': A_p C^-1 are then similar to diagonal ones.
 
     Weighting by the traces adds up what all matrices agree on; it can cancel only where the diagonals have both
-    signs, and then a random combination of the principal ones is better.
+    signs, and then the best of some combinations of the principal ones is better.
     """
     P, K, _ = stack.shape
     by_trace = np.tensordot(np.trace(stack, axis1=1, axis2=2), stack, axes=1)
     _, sizes, rows = linalg.svd(stack.reshape(P, K * K), full_matrices=False)
     principal = (sizes[:, None] * rows)[:K].reshape(-1, K, K)
-    draws = np.random.default_rng(random_state).standard_normal((100, principal.shape[0]))
-    best = min((np.tensordot(draw, principal, axes=1) for draw in draws), key=np.linalg.cond)
+    directions = fixed_directions(principal.shape[0], N_COMBINATIONS)
+    best = min((np.tensordot(direction, principal, axes=1) for direction in directions), key=np.linalg.cond)
     if not np.linalg.cond(best) < 1e12:
         message = "Some components look Gaussian: no statistic tells them apart. Ask for fewer components."
         raise RankError(message, supported=0, spectrum=sizes)

@@ -45,7 +45,7 @@ class LDA(TopicModel):
         Likelihood passes after the moments: "off", "fast" (3 to 14, for as long as they gain), "full" (40 to 64, and
         30 under a wide prior of the topics), or a number of passes.
     random_state
-        Seed of the first vectors of whitening and diagonaliser, and of the split of tokens in :meth:`score`.
+        Seed of the split of tokens in :meth:`score`. Nothing in a fit is drawn: topics depend on the data alone.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose
@@ -113,7 +113,7 @@ class LDA(TopicModel):
         c0 = self._moment_concentration(given)
         with watch("moments"):
             raw = raw_moments(corpus.source, self.weights)
-            start = start_from_moments(raw.at(c0), corpus, K, self.method, self.random_state)
+            start = start_from_moments(raw.at(c0), corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
             polished = polish_topics(corpus, topics, self._polish_prior(given), smoothing, preset)

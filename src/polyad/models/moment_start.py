@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
-from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words, stays_factored
+from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening import krylov_columns
 from polyad.engine import Best, Block, Source, total, writing_bytes
@@ -16,7 +16,6 @@ from polyad.moments import CountSummary, SymmetricMoments
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
 UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
-POWER_ITERATIONS = 6  # on noisy moments a handful of iterations is as good as the limit
 
 
 class NoiseWarning(UserWarning):
@@ -72,8 +71,7 @@ def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) 
     n_cells = corpus.summary.n_cells
     columns_used = (8 + 4) * n_cells if not dear and copies_used_words(K, M, n_cells) else 0
     whitening = 8 * M * krylov_columns(K, dear) + PARTIAL_SUMS * 8 * M * K
-    factored = method == "power" and stays_factored(K, N)
-    third = (8 + 4) * N * K if factored else 8 * (6 + PARTIAL_SUMS) * K**3
+    third = 8 * (6 + PARTIAL_SUMS) * K**3
     return in_flight + columns_used + whitening + third
 
 
@@ -122,7 +120,6 @@ def start_from_moments(
     corpus: Corpus,
     n_components: int,
     method: str | Diagonaliser,
-    random_state: int,
 ) -> MomentStart:
     """Whiten in the words' metric, diagonalise, and put the components on the simplex.
 
@@ -131,14 +128,14 @@ def start_from_moments(
     """
     metric = word_metric(corpus, n_components)
     try:
-        start = _decompose(moments, metric, n_components, method, random_state)
+        start = _decompose(moments, metric, n_components, method)
         _warn_of_noise(start, n_components)
         return start
     except RankError as error:
         found, message = error.supported, str(error)
         spectrum = error.spectrum
     if found:
-        start = _decompose(moments, metric, found, method, random_state)
+        start = _decompose(moments, metric, found, method)
     else:
         noise = float(max(-spectrum[-1], 0.0)) if spectrum.size else 0.0
         start = MomentStart(corpus.unigram[None, :], np.ones(1), spectrum, float("inf"), noise, 0.0)
@@ -157,7 +154,7 @@ def start_from_moments(
 
 
 def _decompose(
-    moments: SymmetricMoments, metric: FloatArray, n_components: int, method: str | Diagonaliser, random_state: int
+    moments: SymmetricMoments, metric: FloatArray, n_components: int, method: str | Diagonaliser
 ) -> MomentStart:
     found = polyadic_decomposition(
         moments,
@@ -165,8 +162,6 @@ def _decompose(
         method=method,
         metric=metric,
         strict=False,
-        max_iter=POWER_ITERATIONS if method == "power" else None,
-        random_state=random_state,
     )
     whitening = found.whitening
     return MomentStart(

@@ -71,7 +71,7 @@ class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
     max_iter
         Of the diagonaliser.
     random_state
-        Seed of the first vectors of the whitening.
+        Has no effect: nothing in a fit is drawn. It is there for those who set it on every estimator.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose
@@ -165,7 +165,7 @@ class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
         with watch("moments"):
             start = start_from_aligned(
                 texts, K, concentration=c0, min_frequency=self.min_frequency, method=self.method,
-                max_iter=self.max_iter, random_state=self.random_state,
+                max_iter=self.max_iter,
             )  # fmt: skip
         with watch("polish"):
             polished = self._polished(texts, start, preset)

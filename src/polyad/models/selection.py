@@ -29,7 +29,7 @@ from polyad.metrics.coherence import npmi_coherence
 from polyad.models.dirichlet import polish_prior
 from polyad.models.fitting import running
 from polyad.models.lda import MOMENT_CONCENTRATION
-from polyad.models.moment_start import LENGTH_POWER, POWER_ITERATIONS, UNIGRAM_SHARE, Corpus, word_metric
+from polyad.models.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
 from polyad.models.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
 from polyad.models.sources import counted
 from polyad.moments import raw_moments, summarise_counts
@@ -74,7 +74,7 @@ class Selection:
 class _Half:
     """Moments of some documents along enough directions for every number of topics asked for."""
 
-    def __init__(self, source: Source, n_max: int, random_state: int) -> None:
+    def __init__(self, source: Source, n_max: int) -> None:
         self.corpus = Corpus(source, summarise_counts(source))
         self.raw = raw_moments(source, LENGTH_POWER)
         moments = self.raw.at(MOMENT_CONCENTRATION)
@@ -84,7 +84,6 @@ class _Half:
             metric=word_metric(self.corpus, n_max),
             strict=False,
             few_products=source.passes_are_dear,
-            random_state=random_state,
         )
         try:
             self.whitener = whiten_in_metric(n_max).whitener
@@ -95,9 +94,9 @@ class _Half:
         self.images = moments.second @ self.whitener.T  # S W', M x n_max
         self.tensor = moments.third(self.whitener, self.images)
 
-    def topics(self, K: int, random_state: int) -> FloatArray:
+    def topics(self, K: int) -> FloatArray:
         """Topics for K components: whiteners are nested, so that no pass over the data is needed for the moments."""
-        found = diagonaliser("power")(self.tensor[:K, :K, :K], max_iter=POWER_ITERATIONS, random_state=random_state)
+        found = diagonaliser("power")(self.tensor[:K, :K, :K])
         signs = np.where(found.values < 0, -1.0, 1.0)
         components = signs[:, None] * (self.images[:, :K] @ found.rotation).T
         start = (1 - UNIGRAM_SHARE) * simplex_rows(components) + UNIGRAM_SHARE * self.corpus.unigram
@@ -150,8 +149,8 @@ def select_n_components(
             train, test, *parts = _splits(source)
         expect(_plan(candidates))
         with stage("moments"):
-            halves = [_Half(part, max(candidates), random_state) for part in parts]
-            whole = _Half(train, max(candidates), random_state)
+            halves = [_Half(part, max(candidates)) for part in parts]
+            whole = _Half(train, max(candidates))
             spectrum, singled_out = _spectrum_rule(halves[0], halves[1])
         reach = min(half.whitener.shape[0] for half in (*halves, whole))
         candidates = sorted({K for K in candidates if reach >= K} | ({singled_out} if singled_out else set()))
@@ -219,11 +218,11 @@ def _judge(
     start = time.perf_counter()
     whole_stage, *half_stages, judging = _stages(K)
     with stage(whole_stage):
-        topics = whole.topics(K, random_state)
+        topics = whole.topics(K)
     both = []
     for half, half_stage in zip(halves, half_stages):
         with stage(half_stage):
-            both.append(half.topics(K, random_state))
+            both.append(half.topics(K))
     with stage(judging):
         return {
             "n_components": K,

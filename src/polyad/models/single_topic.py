@@ -94,7 +94,7 @@ class SingleTopic(TopicModel):
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
         with watch("moments"):
             raw = raw_moments(corpus.source, self.weights)
-            start = start_from_moments(raw.moments, corpus, K, self.method, self.random_state)
+            start = start_from_moments(raw.moments, corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
             found = self._polished(corpus, topics, mixture_weights(start.values), smoothing, preset)

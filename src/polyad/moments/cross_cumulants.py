@@ -4,6 +4,7 @@ import numpy as np
 
 from polyad.engine import Block, Source, sum_over, total
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
 from polyad.moments.cross import CentredProjection
 from polyad.moments.pieces import chunks
 from polyad.moments.symmetric import square_times
@@ -127,7 +128,6 @@ def fourth_order_targets(
     means: tuple[FloatArray, FloatArray],
     *,
     directions: tuple[FloatArray, FloatArray] | None = None,
-    random_state: int = 0,
 ) -> FloatArray:
     """Return the fourth cross-cumulants cum(z1, z2, a'z1, b'z2) of the whitened views, F x K x K.
 
@@ -143,12 +143,11 @@ def fourth_order_targets(
     means
         The means of the views.
     directions
-        F x K each, the a and the b; None takes all pairs of axes for up to 16 components and 8 K random pairs above.
-    random_state
-        Seed of the random pairs.
+        F x K each, the a and the b; None takes all pairs of axes for up to 16 components and 8 K fixed pairs in
+        general position above.
     """
     K, N = x_whitener.shape[0], source.n_rows
-    left_u, right_u = _direction_pairs(K, random_state) if directions is None else directions
+    left_u, right_u = _direction_pairs(K) if directions is None else directions
     sums = total(_fourth_sums, source, *whitened_views(x_whitener, y_whitener, means), left_u, right_u)
     fourth, C11, C22, C12 = (products / N for products in sums)
     mixed = np.einsum("fi,ij,fj->f", left_u, C12, right_u)
@@ -168,9 +167,9 @@ def _fourth_sums(
     return fourth, left.T @ left, right.T @ right, left.T @ right
 
 
-def _direction_pairs(K: int, random_state: int) -> tuple[FloatArray, FloatArray]:
+def _direction_pairs(K: int) -> tuple[FloatArray, FloatArray]:
     if K <= ALL_PAIRS:
         axes = np.eye(K)
         return np.repeat(axes, K, axis=0), np.tile(axes, (K, 1))
-    left, right = np.random.default_rng(random_state).standard_normal((2, 8 * K, K)) / np.sqrt(K)
-    return left, right
+    both = fixed_directions(K, 16 * K)
+    return both[0::2], both[1::2]

@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from polyad.engine import Block, Largest, Source, columns_of, total
 from polyad.engine.blocks import FloatArray
-from polyad.moments.factored import FactoredThird, factor_third
 from polyad.moments.pieces import subtract_diagonal, subtract_outer
 from polyad.moments.symmetric import (
     CountWeights,
@@ -55,14 +54,11 @@ def discrete_ica_moments(source: Source) -> SymmetricMoments:
     def third_rows(directions: FloatArray) -> FloatArray:
         return factorial_third_rows(source, directions, weights)
 
-    def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        return factor_third(source, whitener, weights)
-
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
         return discrete_ica_moments(columns_of(source, words))
 
     operator = symmetric_operator(M, second_product)
-    return SymmetricMoments(mean, operator, third, third_rows, factored, within, N, n_cells, source.passes_are_dear)
+    return SymmetricMoments(mean, operator, third, third_rows, within, N, n_cells, source.passes_are_dear)
 
 
 def _word_sums(block: Block) -> tuple[FloatArray, int]:

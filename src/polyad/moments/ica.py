@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from polyad.engine import Block, Largest, Source, total
 from polyad.engine.blocks import FloatArray
+from polyad.fixed import fixed_directions
 from polyad.moments.cross import centred_products, column_sums, dense_rows
 from polyad.moments.symmetric import symmetric_cube
 
@@ -93,11 +94,11 @@ def _half_cubes(block: Block, whitening: SignalWhitening) -> tuple[FloatArray, F
     return symmetric_cube(rows[even::2]), symmetric_cube(rows[1 - even :: 2])
 
 
-def fourth_cumulants(source: Source, whitening: SignalWhitening, *, random_state: int = 0) -> FloatArray:
+def fourth_cumulants(source: Source, whitening: SignalWhitening) -> FloatArray:
     """Return cumulant matrices of order four, cum(z, z, u'z, v'z), P x K x K (the statistics of JADE).
 
     For up to 20 components (u, v) are all pairs of axes, each unequal pair counted twice as in the sum over all of
-    them; above, u = v are the axes and K random directions.
+    them; above, u = v are the axes and K fixed directions in general position.
     """
     K, N = whitening.n_components, source.n_rows
     if K <= ALL_PAIRS:
@@ -105,8 +106,7 @@ def fourth_cumulants(source: Source, whitening: SignalWhitening, *, random_state
         u, v = np.eye(K)[first], np.eye(K)[second]
         weights = np.where(first == second, 1.0, np.sqrt(2.0))
     else:
-        draws = np.random.default_rng(random_state).standard_normal((K, K))
-        u = v = np.vstack([np.eye(K), draws / np.linalg.norm(draws, axis=1, keepdims=True)])
+        u = v = np.vstack([np.eye(K), fixed_directions(K, K)])
         weights = np.ones(2 * K)
     fourth, C = (products / N for products in total(_fourth_sums, source, whitening, u, v))
     cross = np.einsum("pi,pj->pij", u @ C, v @ C)

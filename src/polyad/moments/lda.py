@@ -11,7 +11,6 @@ from scipy import linalg, sparse
 from polyad.engine import Block, Source, columns_of, total
 from polyad.engine.blocks import FloatArray
 from polyad.engine.checks import checked_counts
-from polyad.moments.factored import FactoredThird, factor_third
 from polyad.moments.pieces import chunks, subtract_diagonal, subtract_outer
 from polyad.moments.symmetric import (
     CountWeights,
@@ -79,15 +78,11 @@ def _moments_at(raw: SymmetricMoments, c0: float) -> SymmetricMoments:
         from_pairs = np.outer(energies, raw.mean) + 2 * means[:, None] * second
         return raw.third_rows(directions) - square * from_pairs + cube * np.outer(means**2, raw.mean)
 
-    def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        mean, second = projected(whitener, images)
-        return raw.factored(whitener).with_concentration(mean, second, c0)
-
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
         return _moments_at(raw.within(words), c0)
 
     operator = symmetric_operator(raw.mean.size, second_product)
-    return replace(raw, second=operator, third=third, third_rows=third_rows, factored=factored, within=within)
+    return replace(raw, second=operator, third=third, third_rows=third_rows, within=within)
 
 
 def _projected_pairs(raw: SymmetricMoments, whitener: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -196,9 +191,6 @@ def raw_moments(source: Source, weights: str | float) -> RawMoments:
     def third_rows(directions: FloatArray) -> FloatArray:
         return factorial_third_rows(source, directions, third_weights)
 
-    def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        return factor_third(source, whitener, third_weights)
-
     def pair_energies(directions: FloatArray) -> FloatArray:
         columns = np.ascontiguousarray(directions.T)
         energies = total(_pair_energies, source, columns, own.pairs)
@@ -210,7 +202,7 @@ def raw_moments(source: Source, weights: str | float) -> RawMoments:
         return raw_moments(columns_of(source, words), weights).moments
 
     operator = symmetric_operator(M, second_product)
-    moments = SymmetricMoments(mean, operator, third, third_rows, factored, within, N, n_cells, source.passes_are_dear)
+    moments = SymmetricMoments(mean, operator, third, third_rows, within, N, n_cells, source.passes_are_dear)
     return RawMoments(moments, pair_energies, n_too_short)
 
 

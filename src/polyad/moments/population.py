@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blocks import FloatArray
-from polyad.moments.factored import FactoredThird
 from polyad.moments.symmetric import SymmetricMoments, symmetric_operator
 
 
@@ -54,12 +53,8 @@ def _polyadic(components: FloatArray, first: FloatArray, second: FloatArray, thi
     def third_rows(directions: FloatArray) -> FloatArray:
         return (directions @ D.T) ** 2 @ (third[:, None] * D)
 
-    def factored(whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        nothing = np.empty((0, whitener.shape[0]))
-        return FactoredThird(D @ whitener.T, third, nothing, nothing)
-
     def within(words: NDArray[np.intp]) -> SymmetricMoments:
         return _polyadic(D[:, words], first, second, third)
 
     operator = symmetric_operator(D.shape[1], second_product)
-    return SymmetricMoments(first @ D, operator, whitened_third, third_rows, factored, within)
+    return SymmetricMoments(first @ D, operator, whitened_third, third_rows, within)

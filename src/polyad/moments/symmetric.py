@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from scipy.sparse.linalg import LinearOperator
 
 from polyad.engine import Block, Source, sum_over, total
 from polyad.engine.blocks import FloatArray
-from polyad.moments.factored import FactoredThird
 from polyad.moments.pieces import UsedColumns, chunks, subtract_diagonal, used_columns
 from polyad.moments.weights import Weight
 
@@ -20,14 +19,6 @@ class Third(Protocol):
 
     def __call__(self, whitener: FloatArray, images: FloatArray | None = None) -> FloatArray:
         """Return the K x K x K tensor T(W, W, W)."""
-        ...
-
-
-class Factored(Protocol):
-    """The whitened third moment in factors, as a function of the whitener."""
-
-    def __call__(self, whitener: FloatArray, images: FloatArray | None = None) -> FactoredThird:
-        """Return T(W, W, W), not formed."""
         ...
 
 
@@ -47,13 +38,11 @@ class SymmetricMoments:
     third_rows
         ``third_rows(directions)`` with J x M directions v_j is the J x M array T(v_j, v_j, e_m), the rows that
         the SVTD algorithm reads its components from; one pass and no K x K x M array.
-    factored
-        The same tensor as ``third`` in factors, for methods that need a few of its contractions alone; one pass.
     within
         ``within(words)`` are the moments of some of the words, in increasing order; it copies their counts.
     n_rows, n_cells
         Rows and stored cells of the data that the moments are sums over; 0 for a population. They tell what the last
-        two would keep in memory.
+        one would keep in memory.
     passes_are_dear
         Whether fewer passes with more work in each are to be preferred: see :class:`polyad.engine.Source`.
     """
@@ -62,7 +51,6 @@ class SymmetricMoments:
     second: LinearOperator
     third: Third
     third_rows: Callable[[FloatArray], FloatArray]
-    factored: Factored
     within: "Callable[[NDArray[np.intp]], SymmetricMoments]"
     n_rows: int = 0
     n_cells: int = 0
@@ -79,6 +67,17 @@ def outer_cube(vector: FloatArray) -> FloatArray:
     return vector[:, None, None] * vector[:, None] * vector
 
 
+SINGLE_FROM = 48  # components from which products are made with seven digits, and added up with sixteen
+
+
+def _precision(n_components: int) -> type[np.floating[Any]]:
+    """Return the precision of the products of a third moment: they are far less accurate than that as statistics.
+
+    With many components most of the time of the moments goes into them.
+    """
+    return np.float32 if n_components >= SINGLE_FROM else np.float64
+
+
 def symmetric_cube(left: FloatArray, weights: FloatArray | float = 1.0) -> FloatArray:
     """Return the sum over rows n of weights[n] * left[n] (x) left[n] (x) left[n], as a K x K x K tensor."""
     return mirrored(_cube_corners(left, weights))
@@ -86,9 +85,8 @@ def symmetric_cube(left: FloatArray, weights: FloatArray | float = 1.0) -> Float
 
 def _cube_corners(left: FloatArray, weights: FloatArray | float) -> FloatArray:
     """Return the part of :func:`symmetric_cube` with i <= j, k: a third of the products, all of them in BLAS."""
-    columns = np.ascontiguousarray(left.T)
-    weighted = columns * weights
-    K = columns.shape[0]
+    K = left.shape[1]
+    columns, weighted = (np.ascontiguousarray(rows, _precision(K)) for rows in (left.T, left.T * weights))
     corners = np.zeros((K, K, K))
     for i in range(K):
         corners[i, i:, i:] = (weighted[i:] * columns[i]) @ columns[i:].T
@@ -97,9 +95,9 @@ def _cube_corners(left: FloatArray, weights: FloatArray | float) -> FloatArray:
 
 def _pair_corners(left: FloatArray, right: FloatArray) -> FloatArray:
     """Sum left (x) left (x) right over the rows and over the three places of right, for i <= j, k."""
-    columns, others = np.ascontiguousarray(left.T), np.ascontiguousarray(right.T)
+    K = left.shape[1]
+    columns, others = (np.ascontiguousarray(rows.T, _precision(K)) for rows in (left, right))
     halves = others / 2
-    K = columns.shape[0]
     corners = np.zeros((K, K, K))
     for i in range(K):
         mixed = columns[i] * others[i:]
