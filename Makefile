@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-views bench-corpus docs clean
+.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-corpus docs clean
 
 env: .venv/installed
 
@@ -31,6 +31,9 @@ bench: env
 
 bench-topics: env
 	$(BIN)/python benchmarks/topics.py
+
+bench-stability: env
+	$(BIN)/python benchmarks/stability.py
 
 bench-views: env
 	$(BIN)/python -m pip install --quiet --group bench

@@ -1,6 +1,6 @@
 """Fit one other library on one training corpus; runs in the peers' own environment.
 
-    python benchmarks/peers.py METHOD TRAIN.npz K OUT.npz
+    python benchmarks/peers.py METHOD TRAIN.npz K OUT.npz [SEED]
 
 prints {"seconds": ..., "megabytes": ...} for the fit alone (turning counts into the library's own format is not
 counted) and writes topics (K x M, rows sum to 1) and the library's prior over topics to OUT.npz.
@@ -46,20 +46,20 @@ def in_place(rows, found_names, names):
     return topics
 
 
-def sklearn_lda(X, K, steps, iterations):
+def sklearn_lda(X, K, steps, seed, iterations):
     from sklearn.decomposition import LatentDirichletAllocation
 
-    model = LatentDirichletAllocation(K, max_iter=iterations, n_jobs=-1, random_state=0)
+    model = LatentDirichletAllocation(K, max_iter=iterations, n_jobs=-1, random_state=seed)
     with steps("fit"):
         model.fit(X)
     return model.components_, np.full(K, model.doc_topic_prior_)
 
 
-def tomotopy_lda(X, K, steps, iterations, eta=0.01):
+def tomotopy_lda(X, K, steps, seed, iterations, eta=0.01):
     import tomotopy
 
     names = word_names(X.shape[1])
-    model = tomotopy.LDAModel(k=K, eta=eta, seed=1, rm_top=0)
+    model = tomotopy.LDAModel(k=K, eta=eta, seed=seed + 1, rm_top=0)
     for tokens in token_lists(X, names):
         if tokens:
             model.add_doc(tokens)
@@ -69,29 +69,29 @@ def tomotopy_lda(X, K, steps, iterations, eta=0.01):
     return in_place(rows, model.used_vocabs, names), np.array(model.alpha)
 
 
-def pyrmallet_lda(X, K, steps, iterations, burn_in):
+def pyrmallet_lda(X, K, steps, seed, iterations, burn_in):
     from pyrmallet import _rust_mallet
 
     names = word_names(X.shape[1])
     corpus = _rust_mallet.Corpus.from_strings([" ".join(tokens) for tokens in token_lists(X, names)])
     with steps("fit"):
-        model = _rust_mallet.train(corpus, num_topics=K, iterations=iterations, burn_in=burn_in, seed=1)
+        model = _rust_mallet.train(corpus, num_topics=K, iterations=iterations, burn_in=burn_in, seed=seed + 1)
     alpha, vocabulary = (value() if callable(value) else value for value in (model.alpha, model.vocabulary))
     return in_place(np.asarray(model.topic_word_matrix()), list(vocabulary), names), np.broadcast_to(alpha, K)
 
 
-def gensim_lda(X, K, steps, passes):
+def gensim_lda(X, K, steps, seed, passes):
     from gensim.matutils import Sparse2Corpus
     from gensim.models import LdaMulticore
 
     corpus = list(Sparse2Corpus(X, documents_columns=False))
     names = dict(enumerate(word_names(X.shape[1])))
     with steps("fit"):
-        model = LdaMulticore(corpus, K, id2word=names, passes=passes, workers=max(CORES - 1, 1), random_state=0)
+        model = LdaMulticore(corpus, K, id2word=names, passes=passes, workers=max(CORES - 1, 1), random_state=seed)
     return model.get_topics(), model.alpha
 
 
-def bigartm_plsa(X, K, steps, passes):
+def bigartm_plsa(X, K, steps, seed, passes):
     import artm
 
     vectorizer = artm.BatchVectorizer(
@@ -99,17 +99,18 @@ def bigartm_plsa(X, K, steps, passes):
         n_wd=sparse.csc_matrix(X.T).toarray(),
         vocabulary=dict(enumerate(word_names(X.shape[1]))),
     )
-    model = artm.ARTM(num_topics=K, dictionary=vectorizer.dictionary, num_processors=CORES, seed=1, cache_theta=False)
+    options = {"num_processors": CORES, "seed": seed + 1, "cache_theta": False}
+    model = artm.ARTM(num_topics=K, dictionary=vectorizer.dictionary, **options)
     with steps("fit"):
         model.fit_offline(vectorizer, num_collection_passes=passes)
     phi = model.get_phi()
     return in_place(phi.to_numpy().T, list(phi.index), word_names(X.shape[1])), np.full(K, 1 / K)
 
 
-def anchor_topics(X, K, steps):
+def anchor_topics(X, K, steps, seed):
     import anchortopics
 
-    model = anchortopics.OTFR(K, random_state=0)
+    model = anchortopics.OTFR(K, random_state=seed)
     with steps("fit"):
         model.fit(X)
     return model.components_, np.full(K, 1 / K)
@@ -158,7 +159,8 @@ def main():
     method, train, K, out = sys.argv[1:5]
     X = sparse.csr_matrix(sparse.load_npz(train))
     steps = Steps()
-    topics, prior = METHODS[method](X, int(K), steps)
+    seed = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+    topics, prior = METHODS[method](X, int(K), steps, seed)
     topics = np.asarray(topics, dtype=float)
     np.savez(out, components=topics / topics.sum(axis=1, keepdims=True), prior=np.asarray(prior, dtype=float))
     print(json.dumps({"seconds": steps.seconds["fit"], "megabytes": steps.megabytes["fit"]}))

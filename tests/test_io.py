@@ -185,6 +185,7 @@ def test_words_and_text_options_come_back(saved):
     assert set(loaded.topics(3)[0]) <= set(WORDS)
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # three documents tell nothing
 def test_a_corpus_brings_its_words_and_another_fit_forgets_them(tmp_path):
     model = LDA(2).fit(make_corpus(COUNTS, WORDS))
     assert set(model.topics(3)[0]) <= set(WORDS)
@@ -194,6 +195,7 @@ def test_a_corpus_brings_its_words_and_another_fit_forgets_them(tmp_path):
     assert loaded.fit(COUNTS[:, :20]).topics(1)[0][0].startswith("x")
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # three documents tell nothing
 def test_column_names_come_back(tmp_path):
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(COUNTS.toarray(), columns=WORDS)

@@ -238,6 +238,7 @@ def test_topics_and_info_show_both_sides(polyad, paired):
     assert values["fingerprint"] in shown
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # few sentences tell little
 def test_other_models_and_private_topics(polyad, folder, texts, tmp_path):
     path = tmp_path / "m.polyad"
     files = [folder / "left.csv", folder / "right.csv"]

@@ -14,6 +14,7 @@ from polyad.metrics import amari_distance
 from polyad.models.ica import ICA
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # the checks' data are Gaussian, and it says so
 @parametrize_with_checks([ICA()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -38,10 +38,12 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
     words = np.array(words_of(model), dtype=object)
     place = {word: at for at, word in enumerate(words)}
     ranked = model.topics(n_words, by, vocabulary=list(words))
+    certainty = model.diagnostics_.certainty
     return [
         {
             "topic": number,
             "share": float(model.topic_shares_[number]),
+            "certainty": float(certainty[number]) if certainty.size else None,
             "words": list(listed),
             "probabilities": [float(model.components_[number, place[word]]) for word in listed],
         }
@@ -50,9 +52,21 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
 
 
 def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
-    """Print topics as a table."""
-    rows = [(str(topic["topic"]), percent(topic["share"]), ", ".join(map(clean, topic["words"]))) for topic in topics]
+    """Print topics as a table; those that the documents do not settle have a question mark."""
+    from polyad.decompose.certainty import DETERMINED
+
+    unsure = [topic for topic in topics if topic["certainty"] is not None and topic["certainty"] < DETERMINED]
+    rows = [
+        (
+            f"{topic['topic']}{'?' if topic in unsure else ''}",
+            percent(topic["share"]),
+            ", ".join(map(clean, topic["words"])),
+        )
+        for topic in topics
+    ]
     output.table(("topic", "share", "words"), rows, wide="words")
+    if unsure:
+        output.note("? The documents do not settle this topic: with a few more or less of them it could be another.")
 
 
 def is_paired(model: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from polyad.decompose.certainty import turning
 from polyad.engine.blocks import FloatArray
 from polyad.metrics.diagonality import off_diagonal_energy
 
@@ -27,6 +28,8 @@ class Diagonalisation:
         Sweeps or iterations done.
     converged
         Whether the method's own test of convergence was met.
+    turned
+        K: the squared angle by which noise turns each component; infinite where the data do not tell it from another.
     """
 
     rotation: FloatArray
@@ -34,6 +37,7 @@ class Diagonalisation:
     energy: float
     n_iter: int
     converged: bool
+    turned: FloatArray
 
     @property
     def values(self) -> FloatArray:
@@ -86,7 +90,7 @@ def summarise(stack: FloatArray, rotation: FloatArray, n_iter: int, converged: b
     """Measure how diagonal a stack is after a rotation."""
     rotated = rotation.T @ stack @ rotation
     diagonals = np.diagonal(rotated, axis1=1, axis2=2).copy()
-    return Diagonalisation(rotation, diagonals, off_diagonal_energy(rotated), n_iter, converged)
+    return Diagonalisation(rotation, diagonals, off_diagonal_energy(rotated), n_iter, converged, turning(rotated))
 
 
 def warn_not_converged(method: str, n_iter: int, change: float, tol: float) -> None:

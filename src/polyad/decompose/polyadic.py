@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.decompose.certainty import certainty
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.registry import diagonaliser
 from polyad.decompose.whitening import Whitening, whiten
@@ -26,12 +27,16 @@ class Polyadic:
         The sign makes its value positive.
     values
         The values of the whitened tensor, all positive.
+    certainty
+        How well the data determine each component, from 0 (not at all) to 1: the squared cosine of the angle by which
+        their noise turns it.
     whitening, diagonalisation
         What the two steps found.
     """
 
     components: FloatArray
     values: FloatArray
+    certainty: FloatArray
     whitening: Whitening
     diagonalisation: Diagonalisation
 
@@ -93,7 +98,8 @@ def polyadic_decomposition(
         else:
             signs = np.where(values < 0, -1.0, 1.0)
             components = (images @ (signs * diagonalisation.rotation)).T  # word by word in memory, as it is used next
-    return Polyadic(components, np.abs(values), whitening, diagonalisation)
+    sure = certainty(diagonalisation.turned, whitening.left @ diagonalisation.rotation**2)
+    return Polyadic(components, np.abs(values), sure, whitening, diagonalisation)
 
 
 def copies_used_words(n_components: int, n_words: int, n_cells: int) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from polyad.compiled import compiled, inlined
+from polyad.decompose.certainty import turning
 from polyad.decompose.diagonalisation import checked_stack, warn_not_converged
 from polyad.engine.blocks import FloatArray
 from polyad.metrics.diagonality import off_diagonal_energy
@@ -39,6 +40,8 @@ class SimilarityDiagonalisation:
         Sweeps or iterations done.
     converged
         Whether the method's own test of convergence was met.
+    turned
+        K: the squared angle by which noise turns each component; infinite where the data do not tell it from another.
     """
 
     rotation: FloatArray
@@ -47,6 +50,7 @@ class SimilarityDiagonalisation:
     energy: float
     n_iter: int
     converged: bool
+    turned: FloatArray
 
 
 class SimilarityDiagonaliser(Protocol):
@@ -123,7 +127,8 @@ def summarise_similarity(stack: FloatArray, Q: FloatArray, n_iter: int, converge
     inverse = linalg.inv(Q)
     similar = inverse @ stack @ Q
     diagonals = np.diagonal(similar, axis1=1, axis2=2).copy()
-    return SimilarityDiagonalisation(Q, inverse, diagonals, off_diagonal_energy(similar), n_iter, converged)
+    energy = off_diagonal_energy(similar)
+    return SimilarityDiagonalisation(Q, inverse, diagonals, energy, n_iter, converged, turning(similar))
 
 
 @compiled(fastmath=True)

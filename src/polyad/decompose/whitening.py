@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
+from polyad.decompose.certainty import leaving
 from polyad.decompose.lanczos import BLOCK, largest_eigenpairs
 from polyad.engine.blocks import FloatArray
 
@@ -48,7 +49,9 @@ class Whitening:
     residual
         Largest relative residual of the K eigenpairs.
     subspace_error
-        Bound of the sine of the angle between the space of the K directions and the true one.
+        Bound of the sine of the angle between the space of the K directions and that of the sample.
+    left
+        K: the squared angle by which noise turns each direction out of the space of all.
     """
 
     whitener: FloatArray
@@ -56,6 +59,7 @@ class Whitening:
     noise: float
     residual: float
     subspace_error: float
+    left: FloatArray
 
     @property
     def gap(self) -> float:
@@ -146,7 +150,8 @@ def whiten(
     columns = np.zeros((M, n_components))  # in the order of memory in which passes use it
     columns[used] = _fix_signs(vectors) * scale[:, None] / np.sqrt(kept)
     noise, residual = float(max(-values[-1], 0.0)), float((residuals / kept).max())
-    return Whitening(columns.T, values, noise, residual, subspace_error)
+    left = leaving(values, n_components, used.size, noise)
+    return Whitening(columns.T, values, noise, residual, subspace_error, left)
 
 
 def krylov_columns(n_components: int, few_products: bool = False) -> int:

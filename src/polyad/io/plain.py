@@ -140,7 +140,7 @@ def diagnostics_to(diagnostics: Any, stored: StoredClass) -> dict[str, Any] | No
 
 
 def _diagnostic_to(value: Any, kind: Kind) -> Any:
-    if kind in ("array", "numbers"):
+    if kind in ("array", "later array", "numbers"):
         return [_float_to(item) for item in np.asarray(value, dtype=float).ravel().tolist()]
     if value is None:
         return None
@@ -154,7 +154,8 @@ def diagnostics_from(plain: Any, stored: StoredClass) -> Any:
     if plain is None:
         return None
     kept = {name for name, kind in stored.diagnostic_fields.items() if kind != "left out"}
-    if not isinstance(plain, dict) or set(plain) != kept:
+    later = {name for name, kind in stored.diagnostic_fields.items() if kind == "later array"}
+    if not isinstance(plain, dict) or not kept - later <= set(plain) <= kept:
         raise ModelFileError("its diagnostics are not those of its class")
     values = {name: _diagnostic_from(name, plain.get(name), kind) for name, kind in stored.diagnostic_fields.items()}
     return stored.load_diagnostics()(**values)
@@ -165,6 +166,8 @@ def _diagnostic_from(name: str, value: Any, kind: Kind) -> Any:
         return {}
     if kind == "optional number" and value is None:
         return None
+    if kind == "later array" and value is None:  # a file of a version that did not know it yet
+        return np.empty(0)
     if kind == "whole":
         if not isinstance(value, int) or isinstance(value, bool):
             raise ModelFileError(f"its diagnostic {name} is not a whole number")
@@ -173,11 +176,11 @@ def _diagnostic_from(name: str, value: Any, kind: Kind) -> Any:
         if not isinstance(value, str if kind == "text" else bool):
             raise ModelFileError(f"its diagnostic {name} is not {'a text' if kind == 'text' else 'true or false'}")
         return value
-    if kind in ("array", "numbers"):
+    if kind in ("array", "later array", "numbers"):
         if not isinstance(value, list):
             raise ModelFileError(f"its diagnostic {name} is not a list of numbers")
         numbers = [_float_from(name, item) for item in value]
-        return np.array(numbers, dtype=float) if kind == "array" else tuple(numbers)
+        return tuple(numbers) if kind == "numbers" else np.array(numbers, dtype=float)
     return _float_from(name, value)
 
 

@@ -18,7 +18,7 @@ RUNTIME_PARAMETERS = frozenset({"n_jobs", "verbose"})
 MAX_VIEWS = 12  # of one model: a file has a few entries for each
 
 Values = Literal["probabilities", "topics", "positive", "finite"]
-Kind = Literal["whole", "number", "optional number", "numbers", "array", "text", "truth", "left out"]
+Kind = Literal["whole", "number", "optional number", "numbers", "array", "later array", "text", "truth", "left out"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,7 @@ _TOPIC_DIAGNOSTICS: dict[str, Kind] = {
     "gap": "number",
     "noise": "number",
     "energy": "number",
+    "certainty": "later array",
     "concentration": "optional number",
     "objective": "numbers",
     # The time a fit took is not part of what it found: two fits of the same data give the same file.
@@ -149,6 +150,7 @@ _FACTOR_DIAGNOSTICS: dict[str, Kind] = {
     "n_iter": "whole",
     "converged": "truth",
     "seconds": "left out",
+    "certainty": "later array",
 }
 _LINEAR_FACTORS = ("polyad.models.cca_factors", "LinearFactors")
 _VIEW_ARRAYS = {

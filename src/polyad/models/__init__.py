@@ -1,5 +1,6 @@
 """Estimators with the scikit-learn API: validate, call, store."""
 
+from polyad.decompose.certainty import NoiseWarning, UndeterminedWarning
 from polyad.models.cca_diagnostics import FactorDiagnostics
 from polyad.models.cca_discrete import DiscreteCCA
 from polyad.models.cca_mixed import MixedCCA
@@ -9,7 +10,6 @@ from polyad.models.diagnostics import Diagnostics
 from polyad.models.discrete_ica import DiscreteICA
 from polyad.models.ica import ICA
 from polyad.models.lda import LDA
-from polyad.models.moment_start import NoiseWarning
 from polyad.models.polylingual import PolylingualLDA
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.single_topic import SingleTopic
@@ -29,6 +29,7 @@ __all__ = [
     "Selection",
     "SingleTopic",
     "Uncertainty",
+    "UndeterminedWarning",
     "bootstrap",
     "bootstrap_stability",
     "select_n_components",

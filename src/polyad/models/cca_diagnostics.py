@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from polyad.decompose.certainty import DETERMINED
 from polyad.engine.blocks import FloatArray
 
 
@@ -28,6 +31,10 @@ class FactorDiagnostics:
         Whether it met its own test of convergence.
     seconds
         Of every step, by name.
+    certainty
+        How well the data determine each source, from 0 (not at all) to 1, in their order: the squared cosine of the
+        angle by which noise turns it towards the others. Two Gaussian sources, which no statistic tells apart, have
+        about 0. Empty where it is not known (two views, files of older versions).
     """
 
     spectrum: FloatArray
@@ -38,3 +45,9 @@ class FactorDiagnostics:
     n_iter: int
     converged: bool
     seconds: dict[str, float]
+    certainty: FloatArray
+
+    @property
+    def undetermined(self) -> tuple[int, ...]:
+        """Numbers of the components that the data do not determine."""
+        return tuple(int(number) for number in np.flatnonzero(self.certainty < DETERMINED))

@@ -139,6 +139,7 @@ def assemble(
         n_iter=similarity.n_iter,
         converged=similarity.converged,
         seconds=watch.seconds,
+        certainty=np.empty(0),
     )
     return CrossFit(
         x_loadings,

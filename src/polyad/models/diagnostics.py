@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from polyad.decompose.certainty import DETERMINED
 from polyad.engine.blocks import FloatArray
 from polyad.models.moment_start import Corpus, MomentStart
 from polyad.models.stopwatch import StopWatch
@@ -27,6 +31,10 @@ class Diagnostics:
         Size of the most negative eigenvalue: what sampling alone makes of a zero.
     energy
         Share of the whitened third moment that is off the diagonal.
+    certainty
+        How well the data determine each topic, from 0 (not at all) to 1, in the order of ``components_``: the squared
+        cosine of the angle by which the noise of the moments turns it. Topics of a low certainty change first when
+        documents are left out. Empty where it is not known (private topics, files of older versions).
     concentration
         Total c0 that the moments were made for; None for models without one.
     objective
@@ -46,10 +54,16 @@ class Diagnostics:
     gap: float
     noise: float
     energy: float
+    certainty: FloatArray
     concentration: float | None
     objective: tuple[float, ...]
     seconds: dict[str, float]
     memory_bytes: int
+
+    @property
+    def undetermined(self) -> tuple[int, ...]:
+        """Numbers of the topics that the data do not determine: others would explain the moments as well."""
+        return tuple(int(topic) for topic in np.flatnonzero(self.certainty < DETERMINED))
 
     @property
     def n_passes(self) -> int:
@@ -62,7 +76,8 @@ class Diagnostics:
         return (
             f"Diagnostics({self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words; "
             f"{self.n_too_short:,} documents too short, {self.n_unseen_words:,} words never seen; "
-            f"gap {self.gap:.2f}, off-diagonal energy {self.energy:.3f}; "
+            f"gap {self.gap:.2f}, off-diagonal energy {self.energy:.3f}, "
+            f"{self.certainty.size - len(self.undetermined)} of {self.certainty.size} topics determined; "
             f"{self.n_passes} polishing passes{likelihood}; {steps})"
         )
 
@@ -73,6 +88,7 @@ def diagnose(
     objective: tuple[float, ...],
     watch: StopWatch,
     memory_bytes: int,
+    order: NDArray[np.intp],
     *,
     concentration: float | None = None,
 ) -> Diagnostics:
@@ -88,6 +104,7 @@ def diagnose(
         gap=start.gap,
         noise=start.noise,
         energy=start.energy,
+        certainty=start.certainty[order],
         concentration=concentration,
         objective=objective,
         seconds=dict(watch.seconds),

@@ -104,7 +104,7 @@ class DiscreteICA(TopicModel):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_shapes(corpus, start)
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
-        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory)
+        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order)
 
     def _estimated_shapes(self, corpus: Corpus, start: MomentStart) -> FloatArray:
         """Return the topics' shares of tokens times their total, which the spread of the lengths tells (eq. 23).

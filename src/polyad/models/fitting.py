@@ -2,11 +2,13 @@
 
 import logging
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from polyad.decompose.certainty import UndeterminedWarning
 from polyad.engine import single_threaded_blas, use, working
 from polyad.terminal import shown_fit
 
@@ -30,6 +32,7 @@ def fitted_at_once(fit: Fit) -> Fit:
             fit(fresh, *args, **kwargs)
         self.__dict__ = fresh.__dict__
         _sum_up(name, getattr(self, "diagnostics_", None), verbose)
+        _warn_of_undetermined(getattr(self, "diagnostics_", None))
         return self
 
     return cast(Fit, fit_whole)
@@ -42,6 +45,23 @@ def _sum_up(name: str, diagnostics: Any, verbose: int) -> None:
     logger.info("%s: %r", name, diagnostics)
     if verbose:
         sys.stderr.write(f"{name}: {diagnostics!r}\n")
+
+
+def _warn_of_undetermined(diagnostics: Any) -> None:
+    """Warn of the components that the data do not determine, by their numbers."""
+    numbers = getattr(diagnostics, "undetermined", ())
+    if not numbers:
+        return
+    shown = ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
+    certainty = diagnostics.certainty[list(numbers)]
+    sure = f"{certainty.min():.2f}" + (f" to {certainty.max():.2f}" if len(numbers) > 1 else "")
+    warnings.warn(
+        f"These data do not determine {len(numbers)} of the {diagnostics.certainty.size} components (number {shown}; "
+        f"certainty {sure}): others would explain the moments as well. Do not read much into them; ask for fewer "
+        "components, or give more data. diagnostics_.certainty has the number of each.",
+        UndeterminedWarning,
+        stacklevel=3,  # the caller of fit
+    )
 
 
 def is_fitted(name: str) -> bool:

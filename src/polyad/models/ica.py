@@ -8,9 +8,10 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyad.decompose.diagonalisation import Diagonaliser
+from polyad.decompose.certainty import certainty, gaussian_turning
+from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.registry import diagonaliser
-from polyad.decompose.similarity import SimilarityDiagonaliser
+from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.similarity_registry import similarity_diagonaliser
 from polyad.decompose.whitening import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
@@ -122,12 +123,14 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             statistics, reliability = _choose(self.statistics, source, whitening)
             stack = _matrices(statistics, source, whitening, self.step)
         with watch("diagonalise"):
-            unmixing, energy, n_iter, converged = self._diagonalise(stack)
+            unmixing, found = self._diagonalise(stack)
         self.components_, self.mixing_ = _canonical(unmixing @ whitener, covariance)
         K = whitener.shape[0]
         gap = float(spectrum[K - 1] / spectrum[K]) if spectrum.size > K and spectrum[K] > 0 else float("inf")
+        sources = moments.SignalWhitening(self.components_, self.mean_)
+        sure = certainty(gaussian_turning(moments.gaussianity(source, sources)))
         self.diagnostics_ = FactorDiagnostics(
-            spectrum, gap, energy, statistics, reliability, n_iter, converged, watch.seconds
+            spectrum, gap, found.energy, statistics, reliability, found.n_iter, found.converged, watch.seconds, sure
         )
         return self
 
@@ -182,15 +185,15 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             )
         return source
 
-    def _diagonalise(self, stack: FloatArray) -> tuple[FloatArray, float, int, bool]:
+    def _diagonalise(self, stack: FloatArray) -> tuple[FloatArray, Diagonalisation | SimilarityDiagonalisation]:
         options: dict[str, Any] = {"max_iter": self.max_iter}
         if self.noise == "none":
             method: Any = diagonaliser("jacobi" if self.method is None else self.method)  # type: ignore[arg-type]
             found = method(stack, **options)
-            return found.rotation.T, found.energy, found.n_iter, found.converged
+            return found.rotation.T, found
         by_similarity: Any = similarity_diagonaliser("jdtm" if self.method is None else self.method)  # type: ignore[arg-type]
         similar = by_similarity(stack @ linalg.inv(_reference(stack)), **options)
-        return similar.inverse, similar.energy, similar.n_iter, similar.converged
+        return similar.inverse, similar
 
 
 def _refuse_unknown(statistics: str, noise: str) -> None:

@@ -120,7 +120,7 @@ class LDA(TopicModel):
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)
-        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, concentration=c0)
+        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order, concentration=c0)
 
     def _moment_concentration(self, given: FloatArray | None) -> float:
         """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""

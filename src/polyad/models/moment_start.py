@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
+from polyad.decompose.certainty import DETERMINED, NoiseWarning
 from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening import krylov_columns
@@ -16,10 +17,6 @@ from polyad.moments import CountSummary, SymmetricMoments
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
 UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
-
-
-class NoiseWarning(UserWarning):
-    """More components were asked for than stand out from the noise of the sample."""
 
 
 @dataclass(frozen=True)
@@ -97,12 +94,13 @@ class MomentStart:
         K x M, on the simplex.
     values
         Values of the whitened third moment, K.
-    spectrum, gap, noise, energy
+    certainty, spectrum, gap, noise, energy
         Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
     """
 
     topics: FloatArray
     values: FloatArray
+    certainty: FloatArray
     spectrum: FloatArray
     gap: float
     noise: float
@@ -138,7 +136,7 @@ def start_from_moments(
         start = _decompose(moments, metric, found, method)
     else:
         noise = float(max(-spectrum[-1], 0.0)) if spectrum.size else 0.0
-        start = MomentStart(corpus.unigram[None, :], np.ones(1), spectrum, float("inf"), noise, 0.0)
+        start = MomentStart(corpus.unigram[None, :], np.ones(1), np.ones(1), spectrum, float("inf"), noise, 0.0)
     topics = add_unlike_documents(start.topics, corpus, n_components)
     if topics.shape[0] < n_components:
         raise RankError(message, found, spectrum)
@@ -150,7 +148,8 @@ def start_from_moments(
             stacklevel=5,
         )
     values = np.resize(start.values, n_components)
-    return replace(start, topics=topics, values=values)
+    certainty = np.concatenate([start.certainty, np.zeros(n_components - start.certainty.size)])
+    return replace(start, topics=topics, values=values, certainty=certainty)
 
 
 def _decompose(
@@ -167,6 +166,7 @@ def _decompose(
     return MomentStart(
         simplex_rows(found.components),
         found.values,
+        found.certainty,
         whitening.spectrum,
         whitening.gap,
         whitening.noise,
@@ -176,7 +176,7 @@ def _decompose(
 
 def _warn_of_noise(start: MomentStart, n_components: int) -> None:
     last = start.spectrum[n_components - 1]
-    if last <= start.noise:
+    if last <= start.noise and not (start.certainty < DETERMINED).any():  # those are named when the fit is done
         standing_out = int((start.spectrum > start.noise).sum())
         warnings.warn(
             f"{n_components} topics were asked for, and about {standing_out} stand out from the noise of the second "

@@ -6,9 +6,11 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
 from polyad.engine.blocks import FloatArray
@@ -170,11 +172,11 @@ class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
         with watch("polish"):
             polished = self._polished(texts, start, preset)
         with watch("prior"):
-            self._keep(texts, polished)
+            order = self._keep(texts, polished)
         with watch("projections"):
             parts = [start.directions[:, first:last] for first, last in pairwise(texts.edges)]
             self._keep_projections(texts, shared_projections(texts.source, parts))
-        self.diagnostics_ = _diagnose(texts, start, polished, watch, c0, memory)
+        self.diagnostics_ = _diagnose(texts, start, polished, watch, c0, memory, order)
         return self
 
     def _checked_views(self, views: Any) -> list[Source]:
@@ -223,8 +225,8 @@ class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
         prior = np.concatenate([prior, np.full(len(topics) - self.n_components, prior[0])])
         return polish_topics(texts.corpus, topics, prior, None, preset)
 
-    def _keep(self, texts: AlignedTexts, polished: Polished) -> None:
-        """Store the topics in their canonical order, and their prior."""
+    def _keep(self, texts: AlignedTexts, polished: Polished) -> NDArray[np.intp]:
+        """Store the topics in their canonical order, and their prior; return the order of those that views share."""
         K, n_private = self.n_components, self.n_private
         order = np.argsort(-polished.topic_tokens[:K], kind="stable")
         for number in range(len(texts.order)):  # the topics of a view, in the order in which the views were given
@@ -238,6 +240,7 @@ class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
         self.topic_shares_ = tokens[:K] / max(float(tokens[:K].sum()), 1e-300)
         self.doc_topic_prior_ = self._prior(texts, components, tokens / max(float(tokens.sum()), 1e-300))
         self._unfold()
+        return order[:K]
 
     def _prior(self, texts: AlignedTexts, components: FloatArray, shares: FloatArray) -> FloatArray:
         """Return the topics' shares of tokens times a total: given, or that under which texts predict each other best.
@@ -392,7 +395,13 @@ def _counts(view: Any, number: int) -> Source:
 
 
 def _diagnose(
-    texts: AlignedTexts, start: AlignedStart, polished: Polished, watch: StopWatch, concentration: float, memory: int
+    texts: AlignedTexts,
+    start: AlignedStart,
+    polished: Polished,
+    watch: StopWatch,
+    concentration: float,
+    memory: int,
+    order: NDArray[np.intp],
 ) -> Diagnostics:
     """Put together what the steps of a fit found."""
     summary = texts.corpus.summary
@@ -406,6 +415,7 @@ def _diagnose(
         gap=start.whitening.gap,
         noise=float("nan"),  # singular values have no sign that would tell
         energy=start.similarity.energy,
+        certainty=certainty(start.similarity.turned)[order],
         concentration=concentration,
         objective=polished.objective,
         seconds=dict(watch.seconds),

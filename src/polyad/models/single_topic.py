@@ -102,7 +102,7 @@ class SingleTopic(TopicModel):
         self.weights_ = found.weights[order]
         self.doc_topic_prior_ = self.weights_
         memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
-        self.diagnostics_ = diagnose(corpus, start, found.objective, watch, memory, concentration=0.0)
+        self.diagnostics_ = diagnose(corpus, start, found.objective, watch, memory, order, concentration=0.0)
 
     @staticmethod
     def _polished(

@@ -180,7 +180,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         vocabulary
             The words; None takes those of the corpus or the column names that the model was fitted with, or x0, x1, ...
         as_frame
-            Return a pandas table with topic, rank, word, probability and score in place of a list of lists.
+            Return a pandas table with topic, rank, word, probability, score and the topic's certainty (see
+            :class:`polyad.models.Diagnostics`) in place of a list of lists.
         weight
             Of the probability against the lift in the relevance (lambda).
         """
@@ -192,13 +193,15 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return [[words[w] for w in row] for row in ranked]
         import pandas  # optional: only for tables
 
+        known = self.diagnostics_.certainty
+        certainty = known if known.size else np.full(len(ranked), np.nan)
         return pandas.DataFrame(
             [
-                (topic, rank, words[w], self.components_[topic, w], scores[topic, w])
+                (topic, rank, words[w], self.components_[topic, w], scores[topic, w], certainty[topic])
                 for topic, row in enumerate(ranked)
                 for rank, w in enumerate(row)
             ],
-            columns=["topic", "rank", "word", "probability", "score"],
+            columns=["topic", "rank", "word", "probability", "score", "certainty"],
         )
 
     def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:

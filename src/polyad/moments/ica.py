@@ -94,6 +94,26 @@ def _half_cubes(block: Block, whitening: SignalWhitening) -> tuple[FloatArray, F
     return symmetric_cube(rows[even::2]), symmetric_cube(rows[1 - even :: 2])
 
 
+def gaussianity(source: Source, sources: SignalWhitening) -> FloatArray:
+    """Return the statistic of Jarque and Bera (1987) for each source: 2 on average where it is Gaussian, K.
+
+    Parameters
+    ----------
+    source
+        The signals.
+    sources
+        What turns them into sources of mean 0 and variance 1.
+    """
+    skewness, fourth = (powers / source.n_rows for powers in total(_third_and_fourth_powers, source, sources))
+    return source.n_rows * (skewness**2 / 6 + (fourth - 3) ** 2 / 24)
+
+
+def _third_and_fourth_powers(block: Block, sources: SignalWhitening) -> tuple[FloatArray, FloatArray]:
+    rows = sources(block)
+    squares = rows**2
+    return (squares * rows).sum(axis=0), (squares**2).sum(axis=0)
+
+
 def fourth_cumulants(source: Source, whitening: SignalWhitening) -> FloatArray:
     """Return cumulant matrices of order four, cum(z, z, u'z, v'z), P x K x K (the statistics of JADE).
 

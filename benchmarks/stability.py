@@ -1,0 +1,147 @@
+"""Does the same data give the same topics? The mass that matched topics share between fits, of ours and of peers.
+
+    python benchmarks/stability.py                                # AP, NIPS, Canada (English), and peers
+    python benchmarks/stability.py --corpus europarl_en --k 50    # 136,299 speeches
+    python benchmarks/stability.py --methods "polyad fast" --k 50
+
+Every method learns from the 80% of the documents that `benchmarks/topics.py` learns from: with two seeds (five for
+ours), with 1% and with 10% of these documents left out, and from each half of them. Topics are matched one to one
+(`polyad.align`); 1 is the same topics, and unlike ones share .2 to .4. Bits are those
+of `benchmarks/topics.py`, held out from the fit with all documents, whose seconds are shown. Other libraries run in an
+environment of their own (`python benchmarks/topics.py --install`). Results are kept in benchmarks/results/stability.
+"""
+
+import argparse
+import json
+import sys
+
+import numpy as np
+from scipy import sparse
+
+import corpora
+from measure import isolated
+from topics import HERE, OURS, PEERS_ENV, judge, split
+
+RESULTS = HERE / "results" / "stability"
+PEERS = ["tomotopy 200", "pyrmallet 200", "sklearn 10", "gensim 1"]
+CORPORA = ["ap", "nips", "canada_en"]
+
+
+def parts_of(train):
+    """Return the documents of every fit by its name."""
+    rng, N = np.random.default_rng(0), train.shape[0]
+    order = rng.permutation(N)
+    first, second = np.sort(order[: N // 2]), np.sort(order[N // 2 :])
+    return {
+        "all": train,
+        "1%": train[np.sort(rng.permutation(N)[N // 100 :])],
+        "10%": train[np.sort(rng.permutation(N)[N // 10 :])],
+        "half A": train[first],
+        "half B": train[second],
+    }
+
+
+def fit(name, K, method, part, documents, seed):
+    """Fit in a process of its own, and return the topics, the prior, the seconds and what else is told."""
+    slug = f"{name}-{K}-{method}-{part}-{seed}".replace(" ", "_").replace("%", "")
+    out, told = RESULTS / f"{slug}.npz", RESULTS / f"{slug}.json"
+    if not told.exists():
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        file = RESULTS / f"{name}-{part}.train.npz".replace(" ", "_").replace("%", "")
+        sparse.save_npz(file, sparse.csr_matrix(documents))
+        if method in OURS:
+            result = isolated(__file__, "--fit", file, K, method.split()[1], seed, out)
+        else:
+            python = PEERS_ENV / "bin" / "python"
+            if not python.exists():
+                return {"error": "no environment for the peers: run topics.py --install first"}
+            script = str(HERE / "peers.py")
+            result = isolated(script, method, file, K, out, seed, python=str(python), timeout=7200)
+        if "error" in result:
+            return result
+        told.write_text(json.dumps(result))
+    return json.loads(told.read_text()) | {"out": out}
+
+
+def fit_polyad(train, K, polish, seed, out):
+    import time
+    import warnings
+
+    from polyad import LDA
+    from polyad.datasets import make_lda
+    from polyad.models import NoiseWarning
+
+    warnings.simplefilter("ignore", NoiseWarning)
+    X = sparse.csr_array(sparse.load_npz(train))
+    LDA(3, polish=polish).fit(make_lda(300, 200, 3).counts)
+    started = time.perf_counter()
+    model = LDA(K, polish=polish, random_state=seed).fit(X)
+    seconds = time.perf_counter() - started
+    np.savez(out, components=model.components_, prior=model.doc_topic_prior_)
+    print(json.dumps({"seconds": seconds, "undetermined": len(model.diagnostics_.undetermined)}))
+
+
+def topics_of(result):
+    with np.load(result["out"]) as stored:
+        rows = np.maximum(stored["components"], 0)
+    return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1e-300)
+
+
+def shared(left, right):
+    from polyad import align
+
+    return float(np.mean(align(topics_of(left), topics_of(right)).similarity))
+
+
+def row(name, K, method):
+    """Return the figures of a method on a corpus, or what went wrong."""
+    train, test = split(name, 0)
+    parts = parts_of(train)
+    n_seeds = 5 if method in OURS else 2
+    seeds = [fit(name, K, method, "all", train, seed) for seed in range(n_seeds)]
+    others = {part: fit(name, K, method, part, parts[part], 0) for part in ("1%", "10%", "half A", "half B")}
+    failed = [result["error"] for result in [*seeds, *others.values()] if "error" in result]
+    if failed:
+        return {"error": failed[0]}
+    first = seeds[0]
+    return {
+        "seeds": min(shared(first, other) for other in seeds[1:]),
+        "1%": shared(first, others["1%"]),
+        "10%": shared(first, others["10%"]),
+        "halves": shared(others["half A"], others["half B"]),
+        "bits": judge(first["out"], train, test)["bits"],
+        "seconds": float(np.median([result["seconds"] for result in seeds])),
+        "undetermined": first.get("undetermined"),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", nargs="+", default=CORPORA)
+    parser.add_argument("--k", nargs="+", type=int, default=[10, 50, 100])
+    parser.add_argument("--methods", nargs="+", default=OURS + PEERS)
+    parser.add_argument("--fit", nargs=5, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.fit:
+        train, K, polish, seed, out = options.fit
+        return fit_polyad(train, int(K), polish, int(seed), out)
+    for name in options.corpus:
+        if not corpora.available(corpora.folder(name)):
+            print(f"{name}: skipped, no files at {corpora.DATA / corpora.folder(name)}")
+            continue
+        for K in options.k:
+            print(f"\n{name}, K = {K}: mass that matched topics share")
+            columns = " ".join(f"{column:>6}" for column in ("seeds", "-1%", "-10%", "halves"))
+            print(f"{'method':16} {columns} {'bits':>8} {'seconds':>8} undetermined")
+            for method in options.methods:
+                found = row(name, K, method)
+                if "error" in found:
+                    print(f"{method:16} failed: {found['error'][:90]}", flush=True)
+                    continue
+                figures = " ".join(f"{found[key]:6.3f}" for key in ("seeds", "1%", "10%", "halves"))
+                unsure = "" if found["undetermined"] is None else found["undetermined"]
+                print(f"{method:16} {figures} {found['bits']:8.3f} {found['seconds']:8.2f} {unsure}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

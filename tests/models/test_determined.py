@@ -1,0 +1,171 @@
+"""Topics depend on the data alone, and what the data do not determine is said."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy
+import scipy.ndimage
+import scipy.optimize
+import scipy.signal
+import scipy.special
+import scipy.stats
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+
+import polyad.fixed
+from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, PolylingualLDA, SingleTopic, align
+from polyad.datasets import (
+    make_discrete_cca,
+    make_gamma_poisson,
+    make_ica,
+    make_lda,
+    make_mixed_cca,
+    make_nongaussian_cca,
+    make_single_topic,
+)
+from polyad.decompose import power
+from polyad.decompose.certainty import certainty, gaussian_turning, leaving, turning
+from polyad.engine import count_blocks
+from polyad.models import UndeterminedWarning
+from polyad.moments import raw_moments
+
+LDA_SAMPLES = [
+    make_lda(1500, 400, 6, length=80, prior=prior, random_state=seed) for seed, prior in ((0, 0.3), (1, 0.1))
+]
+
+
+def samples():
+    """Every estimator with data of its model, and what it has found."""
+    texts = LDA_SAMPLES[0].counts
+    for number, sample in enumerate(LDA_SAMPLES):
+        yield f"LDA {number}", LDA(6), (sample.counts,), "components_"
+    yield "DiscreteICA", DiscreteICA(6), (make_gamma_poisson(1500, 400, 6).counts,), "components_"
+    yield "SingleTopic", SingleTopic(6), (make_single_topic(1500, 400, 6).counts,), "components_"
+    yield "PolylingualLDA", PolylingualLDA(6), ([texts[:, :200], texts[:, 200:]],), "components_"
+    discrete, mixed, continuous = make_discrete_cca(1000), make_mixed_cca(1000), make_nongaussian_cca(1000)
+    yield "DiscreteCCA", DiscreteCCA(3), (discrete.X, discrete.Y), "x_loadings_"
+    yield "MixedCCA", MixedCCA(3), (mixed.X, mixed.Y), "x_loadings_"
+    yield "NonGaussianCCA", NonGaussianCCA(3), (continuous.X, continuous.Y), "x_loadings_"
+    yield "ICA", ICA(), (make_ica(2000, 6).X,), "components_"
+
+
+CASES = {name: case for name, *case in samples()}
+
+
+def found(model, data, attribute):
+    value = getattr(model.fit(*data), attribute)
+    return np.hstack(value) if isinstance(value, list) else value
+
+
+def other_columns(size, n_columns):
+    """Columns in general position that are others than the fixed ones."""
+    return np.random.default_rng(size).standard_normal((size, n_columns))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_neither_the_seed_nor_the_start_matters(name, monkeypatch):
+    model, data, attribute = CASES[name]
+    first = found(model, data, attribute)
+    for seed in range(1, 5):
+        assert np.array_equal(first, found(model.set_params(random_state=seed), data, attribute))
+    monkeypatch.setattr(polyad.fixed, "fixed_columns", other_columns)
+    for module in ("polyad.decompose.lanczos",):
+        monkeypatch.setattr(f"{module}.fixed_columns", other_columns)
+    assert np.abs(first - found(model, data, attribute)).max() < 1e-6 * np.abs(first).max()
+
+
+@pytest.fixture(scope="module")
+def small_text():
+    """Real text that every machine has: what NumPy and SciPy say of their functions."""
+    modules = (np, np.linalg, np.random, scipy.special, scipy.stats, scipy.signal, scipy.ndimage, scipy.optimize)
+    texts = {getattr(module, name).__doc__ for module in modules for name in dir(module) if not name.startswith("_")}
+    return CountVectorizer(stop_words="english", min_df=8).fit_transform(sorted(texts - {None}))
+
+
+@pytest.mark.parametrize("polish", ["off", "fast"])
+def test_real_text_from_any_start(small_text, polish, monkeypatch):
+    first = LDA(8, polish=polish).fit(small_text)
+    assert first.diagnostics_.undetermined == ()
+    monkeypatch.setattr(polyad.fixed, "fixed_columns", other_columns)
+    monkeypatch.setattr("polyad.decompose.lanczos.fixed_columns", other_columns)
+    second = LDA(8, polish=polish, random_state=3).fit(small_text)
+    assert np.abs(first.components_ - second.components_).max() < 1e-6
+    assert np.mean(align(first, second).similarity) > 0.9999
+
+
+def test_more_topics_than_there_are_is_called_undetermined():
+    sample = make_lda(8000, 300, 5, length=100)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert LDA(5).fit(sample.counts).diagnostics_.certainty.min() > 0.98
+    with pytest.warns(UndeterminedWarning, match=r"do not determine \d of the 8 components"):
+        model = LDA(8).fit(sample.counts)
+    diagnostics = model.diagnostics_
+    assert diagnostics.certainty.shape == (8,)
+    assert 1 <= len(diagnostics.undetermined) <= 5
+    assert f"{8 - len(diagnostics.undetermined)} of 8 topics determined" in repr(diagnostics)
+    told = model.topics(as_frame=True).groupby("topic")["certainty"].first()
+    assert np.allclose(told, diagnostics.certainty)
+
+
+@pytest.mark.parametrize(("n_gaussian", "n_unsure"), [(0, 0), (1, 0), (2, 2), (3, 3)])
+def test_gaussian_sources_are_called_undetermined(n_gaussian, n_unsure):
+    rng = np.random.default_rng(0)
+    S = np.hstack([rng.laplace(size=(10_000, 3)), rng.standard_normal((10_000, n_gaussian))])
+    X = S @ rng.standard_normal((S.shape[1], S.shape[1])).T
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model = ICA().fit(X)
+    assert len(model.diagnostics_.undetermined) == n_unsure
+    assert any(issubclass(warning.category, UndeterminedWarning) for warning in said) == (n_unsure > 0)
+    correlations = np.abs(np.corrcoef(model.transform(X).T, S.T)[: S.shape[1], S.shape[1] :])
+    for unsure in model.diagnostics_.undetermined:
+        assert correlations[unsure].argmax() >= 3, "it is a Gaussian one, or a mixture of these"
+
+
+def test_one_document_moves_topics_by_no_more_than_the_gap_allows():
+    """Davis and Kahan: the space turns by at most the change of S over the gap; unmixing makes some of that more."""
+    sample = make_lda(3000, 120, 4, length=80, prior=0.3, random_state=2)
+    X, identity = sparse.csr_array(sample.counts), np.eye(120)
+    whole = LDA(4, polish="off", weights="length").fit(X)
+    S = raw_moments(count_blocks(X), "length").at(2.0).second @ identity
+    values = np.sort(np.linalg.eigvalsh(S))[::-1]
+    longest = np.argsort(-np.asarray(X.sum(axis=1)).ravel(), kind="stable")[:5]
+    for document in longest:
+        rest = X[np.delete(np.arange(3000), document)]
+        change = np.linalg.norm(raw_moments(count_blocks(rest), "length").at(2.0).second @ identity - S, 2)
+        other = LDA(4, polish="off", weights="length").fit(rest)
+        bound = change / (values[3] - values[4])
+        moved = 1 - np.asarray(align(whole, other).similarity)
+        assert moved.max() < 4 * bound < 0.1
+
+
+def test_noise_turns_components_as_far_as_it_is_said_to():
+    """Of many noisy copies of a tensor, the mean squared angle of each component is about the one estimated."""
+    rng = np.random.default_rng(0)
+    K, values = 5, np.array([4.0, 3.0, 2.0, 1.0, 0.6])
+    tensor = np.zeros((K, K, K))
+    tensor[range(K), range(K), range(K)] = values
+    squares, estimates = [], []
+    for _ in range(200):
+        noise = 0.03 * rng.standard_normal((K, K, K))
+        noise = (
+            sum(noise.transpose(o) for o in [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]) / 6**0.5
+        )
+        result = power(tensor + noise)
+        order = np.abs(result.rotation).argmax(axis=1)
+        squares.append(1 - result.rotation[np.arange(K), order] ** 2)
+        estimates.append(result.turned[order])
+    ratio = np.mean(estimates, axis=0) / np.mean(squares, axis=0)
+    assert (ratio > 0.3).all()
+    assert (ratio < 3).all()
+
+
+def test_certainty_has_its_bounds():
+    assert np.array_equal(turning(np.zeros((3, 2, 2))), [np.inf, np.inf])
+    assert np.array_equal(turning(np.ones((3, 1, 1))), [0.0])
+    assert np.array_equal(leaving(np.array([2.0, 1.0]), 2, 2, 0.1), [0.0, 0.0])
+    assert leaving(np.array([2.0, 1.0, 1.0]), 2, 3, 0.1)[1] == np.inf
+    assert np.array_equal(certainty(np.array([0.0, np.inf])), [1.0, 0.0])
+    assert gaussian_turning(np.array([5.0])) == 0
