@@ -44,7 +44,8 @@ class TopicTable:
     edges
         The first word of each view, and the number of all words.
     worth
-        Given, a document does not see its own tokens where it keeps their responsibilities.
+        Given, a document does not see its own tokens where it keeps their responsibilities, and a token not its own
+        vote in the shares of its document.
     """
 
     topics: Table
@@ -145,9 +146,9 @@ class Likelihood:
     all
         Of all tokens.
     frequent
-        Of the tokens that are a small part of all tokens of their word, as one half of a document would predict them in
-        the other half. What topics these words are in is no opinion of single documents, and tokens do not vote for
-        themselves in the shares: a gain here is one for new documents as well.
+        Of the tokens that are a small part of all tokens of their word. What topics these words are in is no opinion of
+        single documents, and tokens do not vote for themselves in the shares: a gain here is one for new documents as
+        well.
     """
 
     all: float
@@ -166,7 +167,7 @@ def expect_and_collect(
     both to be added over shards; and the documents with what this pass expects.
     """
     shares, likelihood, expected = expect(documents, table, iterations)
-    return (collect(expected, shares, table.topics), likelihood), expected
+    return (collect(expected, shares, table.topics, leave_out=table.worth is not None), likelihood), expected
 
 
 def expect(documents: Documents, table: TopicTable, iterations: Iterations) -> tuple[Table, Likelihood, Documents]:
@@ -190,14 +191,17 @@ def expect(documents: Documents, table: TopicTable, iterations: Iterations) -> t
     return read_only(shares), found, replace(documents, tokens=read_only(tokens), kept=read_only(kept))
 
 
-def collect(documents: Documents, shares: Table, topics: Table) -> Table:
-    """M step: return the expected tokens of each word in each topic that the E step has found."""
+def collect(documents: Documents, shares: Table, topics: Table, *, leave_out: bool = False) -> Table:
+    """M step: return the expected tokens of each word in each topic that the E step has found.
+
+    ``leave_out`` tells whether tokens did not see their own vote in the shares.
+    """
     found, topics = np.empty_like(topics), read_only(topics)
 
     def collect_range(words: Range) -> None:
         collect_words(
             *words, documents.word_ptr, documents.word_documents, documents.word_counts, shares, topics,
-            documents.word_kept_at, documents.kept, found,
+            documents.word_kept_at, documents.kept, leave_out, found,
         )  # fmt: skip
 
     for_each(collect_range, even_ranges(documents.word_ptr))

@@ -19,9 +19,8 @@ ZERO = np.float32(0)
 PARTS = np.float32(65534)
 FEW_TOKENS = np.float32(4)  # whose probability, to that power, is far from the smallest number of double precision
 LARGE = 1e150
-EVERY = 4  # documents of which one is looked at for what tokens are worth without their own vote
-TWICE = 2.0  # a half of a document knows its shares half as well as the whole does
 LEAST = np.float32(0.2)  # of what a step would give without going beyond it: nothing may fall below zero
+MOST_OWN = np.float32(0.95)  # of a word's probability in a document that a token's own vote can be, likewise
 
 
 def padded(size: int) -> int:
@@ -268,29 +267,37 @@ def _log_likelihoods(counts, inverse, kept_at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _log_foreseen(rows, counts, shares, inverse, kept_at):  # type: ignore[no-untyped-def]
-    """Return how much less likely a document's tokens that keep no responsibilities are without their own vote.
+def _leave_own_votes_out(rows, shares):  # type: ignore[no-untyped-def]
+    """Change the topic rows of a document so that no token sees its own vote in the document's shares, in place.
 
-    A token's responsibilities are ``shares * row * inverse``. With them taken out the shares give the word
-    1 - sum shares (row * inverse)^2 of the probability that they give it with them; the sum of the logarithms.
+    A token's responsibilities, ``shares * row / total``, are a part of the shares that it sees. Without them it sees
+    ``shares * (1 - row / total)``. Shares are the same for all tokens, so it is the rows that change.
     """
     n, K = rows.shape
-    logarithm, product = 0.0, 1.0
-    for i in range(n):
-        if kept_at[i] < 0:
-            own = ZERO
-            for k in range(K):
-                own += shares[k] * rows[i, k] * rows[i, k]
-            left = max(1.0 - own * inverse[i] * inverse[i], 1e-3)
-            if counts[i] <= FEW_TOKENS:
-                for _ in range(np.int32(counts[i])):
-                    product *= left
-            else:
-                logarithm += counts[i] * np.log(left)
-            if product < ONE / LARGE:
-                logarithm += np.log(product)
-                product = 1.0
-    return logarithm + np.log(product)
+    fours = n - n % 4
+    for i in range(0, fours, 4):  # as in the fixed point
+        a, b, c, d = TINY, TINY, TINY, TINY
+        for k in range(K):
+            a += shares[k] * rows[i, k]
+            b += shares[k] * rows[i + 1, k]
+            c += shares[k] * rows[i + 2, k]
+            d += shares[k] * rows[i + 3, k]
+        a, b, c, d = ONE / a, ONE / b, ONE / c, ONE / d
+        for k in range(K):
+            rows[i, k] *= max(ONE - a * rows[i, k], ZERO)
+        for k in range(K):
+            rows[i + 1, k] *= max(ONE - b * rows[i + 1, k], ZERO)
+        for k in range(K):
+            rows[i + 2, k] *= max(ONE - c * rows[i + 2, k], ZERO)
+        for k in range(K):
+            rows[i + 3, k] *= max(ONE - d * rows[i + 3, k], ZERO)
+    for i in range(fours, n):
+        total = TINY
+        for k in range(K):
+            total += shares[k] * rows[i, k]
+        inverse = ONE / total
+        for k in range(K):
+            rows[i, k] *= max(ONE - inverse * rows[i, k], ZERO)
 
 
 @compiled(fastmath=True)
@@ -300,12 +307,13 @@ def expect_documents(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """E step of documents first to last.
 
-    Writes the shares and expected tokens of each document, the log-likelihood given them of all its tokens, an estimate
-    of how well one half of the document predicts those of the other half that keep no responsibilities, and for cells
-    whose responsibilities are kept (``kept_at`` >= 0) these responsibilities, in parts of a token. With ``warm`` it
-    goes on from the expected tokens of the last pass. With ``leave_out`` a cell whose responsibilities were kept sees
-    its word's row in all other documents: the tokens of its own are taken out of it. What one token is worth, and the
-    least a word can have, has one row for each view.
+    Writes the shares and expected tokens of each document, the log-likelihood given them of all its tokens and of
+    those that keep no responsibilities, and for cells whose responsibilities are kept (``kept_at`` >= 0) these
+    responsibilities, in parts of a token. With ``warm`` it goes on from the expected tokens of the last pass. With
+    ``leave_out`` a cell whose responsibilities were kept sees its word's row in all other documents: the tokens of its
+    own are taken out of it; and every token sees the shares that the other tokens of its document give: the likelihood
+    is that of each token given the others. What one token is worth, and the least a word can have, has one row for each
+    view.
     """
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
@@ -332,6 +340,8 @@ def expect_documents(  # type: ignore[no-untyped-def]
         scale = ONE + length / prior_total
         for k in range(K):
             shares[k] = prior[k] + old_tokens[d, k] if warm else prior[k] * scale
+        if leave_out:
+            _leave_own_votes_out(rows[:n], shares)
         own_inverse = inverse[:n]
         fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, own_inverse, n_iter, beyond)
         for i in range(n):
@@ -340,67 +350,92 @@ def expect_documents(  # type: ignore[no-untyped-def]
                 parts = PARTS * own_inverse[i]
                 for k in range(K):
                     kept[own, k] = np.int32(parts * shares[k] * rows[i, k] + np.float32(0.5))
-        total = 0.0
+        total = -1.0 if leave_out else 0.0  # one token is not among the others
         for k in range(K):  # by itself: how a sum is vectorised beside stores depends on where arrays lie
             total += shares[k]
         for k in range(K):
             shares_of[d, k] = shares[k]
             tokens_of[d, k] = shares[k] * gathered[k]
         of_all, of_some = _log_likelihoods(counts[start : start + n], own_inverse, kept_at[start : start + n])
-        likelihood_of[d, 0], likelihood_of[d, 1] = of_all - length * np.log(total), of_some - frequent * np.log(total)
-        if d % EVERY == 0:
-            own_vote = _log_foreseen(
-                rows[:n], counts[start : start + n], shares, own_inverse, kept_at[start : start + n]
-            )
-            likelihood_of[d, 1] += TWICE * EVERY * own_vote
+        log_total = np.log(max(total, 1e-30))
+        likelihood_of[d, 0], likelihood_of[d, 1] = of_all - length * log_total, of_some - frequent * log_total
+
+
+@inlined
+def _weights_of_shares(count, total, squares, own):  # type: ignore[no-untyped-def]
+    """Return a and b such that the tokens of a cell are ``(a - b * row) * shares * row``: b is 0 with ``own`` 0.
+
+    ``total`` and ``squares`` are the sums of ``row * shares`` and of ``row * row * shares``.
+    """
+    inverse = min(own / total, MOST_OWN * total / max(squares, TINY))
+    weight = count / (total - squares * inverse)
+    return weight, weight * inverse
 
 
 @compiled(fastmath=True)
 def collect_words(  # type: ignore[no-untyped-def]
-    first, last, word_ptr, documents, counts, shares_of, topics, kept_at, kept, out
+    first, last, word_ptr, documents, counts, shares_of, topics, kept_at, kept, leave_out, out
 ):
     """M step of words first to last: expected tokens of each topic, summed document by document.
 
     Going word by word needs no accumulators, so that there is nothing to merge. What the E step has found for a cell
     lies document by document: it costs less to find 1 / (row shares) again than to fetch it, but for the cells whose
-    responsibilities are kept.
+    responsibilities are kept. With ``leave_out`` a token has the responsibilities that the shares without its own vote
+    give, as in the E step. They can be less than nothing for a topic that only this token speaks for; over the
+    documents of a word they are not.
     """
     K = topics.shape[1]
     tokens, scaled, row = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K, np.float32)
+    own = ONE if leave_out else ZERO
     for word in range(first, last):
         for k in range(K):
             tokens[k], scaled[k], row[k] = ZERO, ZERO, topics[word, k]
         p, end = word_ptr[word], word_ptr[word + 1]
         while p < end:
-            own = kept_at[p]
-            if own >= 0:
+            place = kept_at[p]
+            if place >= 0:
                 part = counts[p] / PARTS
                 for k in range(K):
-                    tokens[k] += part * np.float32(np.int32(kept[own, k]))
+                    tokens[k] += part * np.float32(np.int32(kept[place, k]))
                 p += 1
             elif p + 4 <= end and max(kept_at[p + 1], kept_at[p + 2], kept_at[p + 3]) < 0:
                 # Four cells at a time, as in the fixed point.
                 i, j, m, n = documents[p], documents[p + 1], documents[p + 2], documents[p + 3]
                 a, b, c, d = TINY, TINY, TINY, TINY
+                e, f, g, h = ZERO, ZERO, ZERO, ZERO
                 for k in range(K):
+                    square = row[k] * row[k]
                     a += row[k] * shares_of[i, k]
                     b += row[k] * shares_of[j, k]
                     c += row[k] * shares_of[m, k]
                     d += row[k] * shares_of[n, k]
-                a, b, c, d = counts[p] / a, counts[p + 1] / b, counts[p + 2] / c, counts[p + 3] / d
+                    e += square * shares_of[i, k]
+                    f += square * shares_of[j, k]
+                    g += square * shares_of[m, k]
+                    h += square * shares_of[n, k]
+                a, e = _weights_of_shares(counts[p], a, e, own)
+                b, f = _weights_of_shares(counts[p + 1], b, f, own)
+                c, g = _weights_of_shares(counts[p + 2], c, g, own)
+                d, h = _weights_of_shares(counts[p + 3], d, h, own)
                 for k in range(K):
-                    scaled[k] += a * shares_of[i, k] + b * shares_of[j, k] + c * shares_of[m, k] + d * shares_of[n, k]
+                    scaled[k] += (
+                        (a - e * row[k]) * shares_of[i, k]
+                        + (b - f * row[k]) * shares_of[j, k]
+                        + (c - g * row[k]) * shares_of[m, k]
+                        + (d - h * row[k]) * shares_of[n, k]
+                    )
                 p += 4
             else:
-                document, total = documents[p], TINY
+                document, total, squares = documents[p], TINY, ZERO
                 for k in range(K):
                     total += row[k] * shares_of[document, k]
-                weight = counts[p] / total
+                    squares += row[k] * row[k] * shares_of[document, k]
+                total, squares = _weights_of_shares(counts[p], total, squares, own)
                 for k in range(K):
-                    scaled[k] += weight * shares_of[document, k]
+                    scaled[k] += (total - squares * row[k]) * shares_of[document, k]
                 p += 1
         for k in range(K):
-            out[word, k] = tokens[k] + scaled[k] * row[k]
+            out[word, k] = tokens[k] + max(scaled[k], ZERO) * row[k]
 
 
 @compiled(fastmath=True)

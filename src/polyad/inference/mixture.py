@@ -101,7 +101,7 @@ def polish_mixture(
         topics = ((counts + smoothing) / (tokens + M * smoothing)).T
         shares = (documents + 1) / (N + K)
         gained = (objective[-1] - objective[-2]) * n_tokens / N if number > 1 else np.inf
-        if preset.has_enough(gained, number, K):
+        if preset.has_enough(gained, number, K, n_tokens):
             break
     return MixturePolished(topics, shares, tokens, tuple(objective))
 

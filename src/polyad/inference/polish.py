@@ -29,8 +29,8 @@ from polyad.inference.kernels import column_sums, go_beyond, padded, scale_and_r
 from polyad.inference.presets import Preset
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
-SHARES_BEYOND = 0.8  # of its last change by which a step in the shares of a document goes on: EM creeps
-COUNTS_BEYOND = 1.3  # the same for the counts of words, of the change in one half of the documents
+SHARES_BEYOND = 0.9  # of its last change by which a step in the shares of a document goes on: EM creeps
+COUNTS_BEYOND = 1.5  # the same for the counts of words, of the change in one half of the documents
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 
@@ -46,7 +46,8 @@ class Polished:
         Expected tokens of each topic in each view of the corpus, views x K.
     objective
         Log-likelihood per token that each pass found, of the topics it saw (before words are settled). From the second
-        pass on documents do not see their own tokens: it then estimates how well the topics predict.
+        pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well the
+        topics predict.
     edges
         The first word of each view, and the number of all words.
     """
@@ -90,6 +91,10 @@ def polish(
     difference. A collapsed sampler leaves out one token, and the others of a bursty word stand for it. And the fewer
     tokens a word has, the more of its row in the end is that of the first pass (:func:`settle_words`).
 
+    In the same way a token explained by the shares of its document is explained by itself in part, the more the shorter
+    the document. EM then spreads documents over many topics that are too sharp, most of all where stop words are left
+    in. So from the second pass on a token sees the shares that the other tokens give, as in a collapsed sampler.
+
     Topics are renewed after each half of the documents. Were it after all of them, two documents that share a word
     and leave out their own tokens would go on swapping what they think of it, and steps beyond the change would make
     that worse from pass to pass.
@@ -119,7 +124,7 @@ def polish(
         with one_round(number, preset.most_passes, passes=len(groups)) as found:
             run.go_on()
             found.append(run.objective[-1])
-        if preset.has_enough(run.gained, number, run.n_topics):
+        if preset.has_enough(run.gained, number, run.n_topics, float(word_totals.sum())):
             break
     return run.result()
 
@@ -159,14 +164,15 @@ class _Run:
 
     @property
     def gained(self) -> float:
-        """What the last pass gained on the tokens of frequent words, in nats for each document.
+        """The most that one of the last two passes gained on the tokens of frequent words, in nats for each document.
 
-        The first pass saw topics with its own tokens in them: the second is the first to compare others with.
+        The first pass saw topics with its own tokens in them: the second is the first to compare others with. A single
+        pass may go too far, and the next one makes up for it.
         """
-        if len(self.found) < 3:
+        if len(self.found) < 4:
             return np.inf
         n_documents = sum(group.n_rows for group in self.groups)
-        return (self.found[-1].frequent - self.found[-2].frequent) / n_documents
+        return max(later.frequent - before.frequent for before, later in pairwise(self.found[-3:])) / n_documents
 
     def go_on(self) -> None:
         """Run a pass: the E step, the M step and new topics, for each group of documents in turn."""

@@ -13,19 +13,18 @@ import numpy as np
 class Preset:
     """When polishing stops, and how a pass goes.
 
-    From the second pass on documents do not see their own tokens of a word, so that the likelihood of a pass estimates
-    prediction, for words of which no document has much; the others learn by heart. With what tokens vote for themselves
-    taken out of the shares as well, twice because one half of a document is to predict the other, what a pass gains is
-    close to what it gains on new documents near the end, and too high in the first passes. Polishing stops after a
-    pass, not before ``least_passes``, that gained less than ``least_gain``; at the latest after ``most_passes``.
+    From the second pass on documents do not see their own tokens of a word, and tokens not their own vote in the shares
+    of their document, so that the likelihood of a pass estimates prediction, for words of which no document has much;
+    the others learn by heart. Polishing stops after two passes in a row, not before ``least_passes``, that gained less
+    than ``least_gain`` each; at the latest after ``most_passes``.
 
     Attributes
     ----------
     least_passes, most_passes
         Bounds of the number of passes.
     least_gain
-        Nats that a pass must gain for each document and each pair of topics for another to follow; minus infinity
-        never stops.
+        Nats that a pass must gain for each document, times the tokens of the corpus for each pair of topics, for
+        another to follow; minus infinity never stops.
     wide_passes
         Passes that follow under a wide prior of the topics: see :mod:`polyad.inference.wide`.
     """
@@ -40,30 +39,32 @@ class Preset:
         """Passes of both kinds at most."""
         return self.most_passes + self.wide_passes
 
-    def has_enough(self, gained: float, n_passes: int, n_components: int) -> bool:
-        """Tell whether to stop after so many passes, given the nats for each document that the last one gained."""
-        return n_passes >= self.least_passes and gained < self.least_gain * n_components**2 / 2
+    def has_enough(self, gained: float, n_passes: int, n_components: int, n_tokens: float) -> bool:
+        """Tell whether to stop after so many passes, given the nats for each document that the last ones gained."""
+        tokens_for_a_pair = max(n_tokens, 1.0) / (n_components**2 / 2)
+        return n_passes >= self.least_passes and gained * tokens_for_a_pair < self.least_gain
 
 
 PRESETS = {
     "off": Preset(0, 0),
     "fast": Preset(
-        # The first gain that compares like with like is that of the third pass.
-        least_passes=3,
-        # Where this is met (AP with 10 topics, NIPS with 50 and 100) a further pass brings .0004 to .002 bits.
-        most_passes=14,
-        # Polishing tells topics apart from each other, and there are as many things to tell as pairs of topics: a
-        # new document may still gain .35 nats with a hundred topics, and .0035 with ten. Of the scales that were tried
-        # (for each token or topic, and over the whole corpus) this is the one that takes few passes where they gain
-        # little for their time (AP, K = 50 and 100) and many where they go on gaining (NIPS, and AP with K = 10).
-        least_gain=7e-5,
+        # The first gains that compare like with like are those of the third and the fourth pass.
+        least_passes=4,
+        # Where this is met (AP with 10 topics, and NIPS) a further pass brings .0004 to .003 bits.
+        most_passes=11,
+        # Polishing tells topics apart from each other: there are as many things to tell as pairs of topics, and it is
+        # the tokens that tell them. Where they are few for each pair a pass must gain more to be worth its time. Of the
+        # scales that were tried (for each token, document, topic or pair alone, and over the whole corpus) this is the
+        # one that takes few passes where they gain little for their time (AP, K = 50 and 100: 5 and 4) and many where
+        # they go on gaining (AP with K = 10; NIPS, whose documents are seven times as long).
+        least_gain=250.0,
     ),
     "full": Preset(
         # The wide passes want topics that have settled. From 12 passes they end .006 bits behind (AP, K = 50, one
         # split); where topics are few and settle slowly, from 40 at 11.50 and from 89 at 11.486 (AP, K = 10).
         least_passes=40,
         most_passes=64,
-        least_gain=0.0,
+        least_gain=10.0,  # AP with 50 topics and more stops at 40, AP with 10 and NIPS go on
         # AP, K = 50, three splits: 11.149 bits; 80 passes and 200 sweeps of a Gibbs sampler gave 11.155.
         wide_passes=30,
     ),

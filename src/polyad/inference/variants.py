@@ -79,7 +79,7 @@ def _collected(cells: Cells, shares: Table, table: Table) -> Table:
     none, shares = read_only(np.zeros((0, table.shape[1]), np.uint16)), read_only(shares)
 
     def collect_range(words: Range) -> None:
-        collect_words(*words, index.indptr, index.documents, counts, shares, table, nothing_kept, none, found)
+        collect_words(*words, index.indptr, index.documents, counts, shares, table, nothing_kept, none, False, found)
 
     for_each(collect_range, index.ranges)
     return found

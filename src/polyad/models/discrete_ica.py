@@ -39,7 +39,7 @@ class DiscreteICA(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
-        Likelihood passes after the moments: "off", "fast" (3 to 14, for as long as they gain), "full" (40 to 64, and
+        Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64, and
         30 under a wide prior of the topics), or a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.

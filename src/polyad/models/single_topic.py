@@ -44,7 +44,7 @@ class SingleTopic(TopicModel):
     topic_word_prior
         Tokens that the prior adds to every word of a topic; 0.05 by default.
     polish
-        Likelihood passes after the moments: "off", "fast" (3 to 14, for as long as they gain), "full" (40 to 64), or
+        Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64), or
         a number of passes.
     random_state, n_jobs, verbose
         As in :class:`polyad.LDA`.
