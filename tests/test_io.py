@@ -386,6 +386,7 @@ def test_missing_and_additional_entries_are_told(parts, tmp_path):
         (None, "text_options", {"stop_words": "/etc/hostname"}, "spelled out"),
         (None, "text_options", {"stop_words": None, "stemming": 3}, "cannot be used"),
         (None, "text_options", {"stop_words": None, "colour": 3}, "unknown"),
+        (None, "text_options", {"stop_words": None, "ngrams": [1, 100_000]}, "at most 10"),
         (None, "diagnostics", {}, "diagnostics"),
         (None, "diagnostics", 3, "diagnostics"),
         ("parameters", "n_components", 7, "n_components is 7"),
@@ -445,6 +446,28 @@ def test_an_array_that_cannot_be_is_told_even_when_it_is_sealed(parts, tmp_path,
     header["arrays"]["components_"]["sha256"] = hashlib.sha256(data).hexdigest()
     write_parts(tmp_path / "a.polyad", header, entries)
     with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "a.polyad")
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, -5, 1e-320, 1e300, "1", None])
+def test_a_rate_that_documents_would_be_divided_by_is_told(tmp_path, value):
+    save(DiscreteICA(3, normalize=False).fit(VARIED), tmp_path / "a.polyad")
+    with zipfile.ZipFile(tmp_path / "a.polyad") as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(entries.pop("header.json"))
+    header["scalars"]["rate_"] = value
+    write_parts(tmp_path / "a.polyad", header, entries)
+    with pytest.raises(ModelFileError, match="rate_ is"):
+        load(tmp_path / "a.polyad")
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, 5e-324, 1e-300, 1e40, 1e308])
+def test_a_prior_beyond_single_precision_is_told(parts, tmp_path, value):
+    header, entries = parts
+    data = entries["arrays/doc_topic_prior_.npy"] = npy(np.array([value, 1.0, 1.0]))
+    header["arrays"]["doc_topic_prior_"]["sha256"] = hashlib.sha256(data).hexdigest()
+    write_parts(tmp_path / "a.polyad", header, entries)
+    with pytest.raises(ModelFileError, match="not between 1e-35 and 1e"):
         load(tmp_path / "a.polyad")
 
 

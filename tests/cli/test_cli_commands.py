@@ -60,7 +60,7 @@ def test_fit_quiet_prints_nothing(polyad, corpus, tmp_path):
 
 
 @pytest.mark.parametrize("command", [("fit", "-k", 2), ("select", "--max", 3)])
-def test_a_bar_on_a_terminal_alone_and_only_where_it_is_wanted(polyad, corpus, monkeypatch, command):
+def test_a_bar_on_a_terminal_alone_and_only_where_it_is_wanted(polyad, corpus, tmp_path, monkeypatch, command):
     drawn = []
 
     @contextmanager
@@ -73,7 +73,7 @@ def test_a_bar_on_a_terminal_alone_and_only_where_it_is_wanted(polyad, corpus, m
     assert polyad(name, corpus, *options).code == 0
     assert drawn == []
     monkeypatch.setattr("polyad.cli.output.can_draw", lambda: True)
-    assert polyad(name, corpus, *options, "--quiet").code == 0
+    assert polyad(name, corpus, *options, "--quiet", *(["-o", tmp_path / "m"] if name == "fit" else [])).code == 0
     assert polyad(name, corpus, *options, "--json").code == 0
     assert drawn == []
     assert polyad(name, corpus, *options).code == 0
@@ -119,6 +119,30 @@ def test_a_file_of_stop_words(polyad, corpus, tmp_path):
     values = polyad("fit", corpus, "-k", 2, "--stop-words", tmp_path / "stop.txt", "--json", "-n", 50).json()
     assert "rain" not in {word for topic in values["topics"] for word in topic["words"]}
     assert values["corpus"]["language"] is None
+
+
+def test_where_a_file_of_stop_words_lies_is_not_told(polyad, corpus, tmp_path):
+    for name in ("one", "another"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "stop.txt").write_text("the\nand\nof\n")
+        call = ["fit", corpus, "-k", 2, "--stop-words", tmp_path / name / "stop.txt", "-o", tmp_path / f"{name}.polyad"]
+        assert polyad(*call, "-q").code == 0
+    assert (tmp_path / "one.polyad").read_bytes() == (tmp_path / "another.polyad").read_bytes()
+    assert "stop words file (3)" in polyad("info", tmp_path / "one.polyad").out
+
+
+def test_endless_words_are_not_printed(polyad, tmp_path):
+    blob = "x" * 1_000_000
+    (tmp_path / "a.txt").write_text(f"rain wind {blob} {'y' * 9999}\nrain sea sun {'y' * 9999}\ntaxes budget sea\n" * 3)
+    for options in ((), ("--json",)):
+        done = polyad("fit", tmp_path / "a.txt", "-k", 1, "--stop-words", "none", "--min-df", 1, *options)
+        assert done.code == 0
+        assert len(done.out) + len(done.err) < 15_000
+    (tmp_path / "a.csv").write_text(f"{blob},b\n1,2\n")
+    done = polyad("fit", tmp_path / "a.csv")
+    assert done.code == 1
+    assert len(done.err) < 2000
+    assert len(polyad("fit", tmp_path / "a.csv", "--text-column", blob).err) < 2000
 
 
 def test_text_without_a_language_keeps_its_words_and_says_so(polyad, tmp_path):
@@ -243,7 +267,8 @@ def test_evaluate(polyad, model, corpus):
     assert values["unknown_words"] == 0
     assert all(-1 <= topic["coherence"] <= 1 for topic in values["topics"])
     shown = polyad("evaluate", model, corpus)
-    assert "better than a unigram" in shown.out
+    assert "better than without topics" in shown.out
+    assert "these seem to be the documents that the model was fitted on" in shown.err
 
 
 def test_evaluate_a_single_topic_model(polyad, corpus, tmp_path):
@@ -307,7 +332,7 @@ def test_demo_on_a_small_library(polyad, tmp_path, monkeypatch):
     assert {topic["example"]["id"].split("/")[0] for topic in values["topics"]} == {"lib"}
     assert load(tmp_path / "d.polyad").n_components == 2
     shown = polyad("demo", "-k", 2, "-o", tmp_path / "d.polyad")
-    assert "better than a unigram" in shown.err
+    assert "better than without topics" in shown.err
     assert "e.g. lib/m" in shown.out
 
 
@@ -365,6 +390,7 @@ DATA_FAULTS = [
     (["align", "MODEL", "CORPUS"], "is not a polyad model file"),
     (["select", "CORPUS", "--min", "40", "--max", "60"], "None of the numbers"),
     (["convert", "none.csv", "a.mtx"], "there is no such file"),
+    (["fit", "CORPUS", "--max-document-bytes", "10"], "raise --max-document-bytes"),
 ]
 
 
@@ -386,6 +412,17 @@ def test_bad_records_stop_or_are_counted(polyad, tmp_path):
     assert "line 11" in done.err
     done = polyad("fit", tmp_path / "a.jsonl", "-k", 2, "--skip-bad", "--json")
     assert done.json()["corpus"]["bad_records"] == 1
+
+
+def test_what_may_have_been_lost_is_told_with_its_place(polyad, model, tmp_path):
+    good = "a\tthe rain and the wind of the sea\nb\tthe taxes of the state and the budget\n"
+    (tmp_path / "a.tsv").write_text("id\ttext\n" + good * 5 + 'c\t"the rain\nd\tthe wind\ne\tthe sea"\n')
+    for call in (["fit", tmp_path / "a.tsv", "-k", 2], ["transform", model, tmp_path / "a.tsv"]):
+        done = polyad(*call)
+        assert done.code == 0
+        assert "a.tsv, line 12: the record goes on to line 14" in done.err
+    (tmp_path / "mac.txt").write_bytes(b"the rain and the wind\rthe taxes\r")
+    assert "line 1: there are 1 carriage returns" in polyad("transform", model, tmp_path / "mac.txt").err
 
 
 def test_a_failed_transform_leaves_no_table(polyad, model, tmp_path):

@@ -125,9 +125,9 @@ def test_json_quiet_and_a_model_that_is_not_kept(polyad, folder, tmp_path, monke
             assert len(topic[side]["words"]) == len(topic[side]["probabilities"]) == 4
     assert set(values["seconds"]) == {"reading", "splitting", "fitting", "steps"}
     assert "not kept" in polyad("fit2", *files, "-k", 3).err
-    quiet = polyad("fit2", *files, "-k", 3, "-q")
-    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
+    quiet = polyad("fit2", *files, "-k", 3, "-q", "-o", "m.polyad")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
 def test_two_columns_of_one_file_are_two_files(polyad, folder, paired, tmp_path):
@@ -349,7 +349,7 @@ def test_corpora_that_do_not_fit_are_told(polyad, faulty, arguments, message):
         (["-", *COLUMNS], "standard input can be read once"),
         (["left.csv", "right.csv", "--polish", "much"], "--polish is 'much'"),
         (["left.csv", "right.csv", "--method", "magic"], "--method is 'magic'"),
-        (["left.csv", "right.csv", "--private", "2", "--polish", "off"], "--private needs passes"),
+        (["left.csv", "right.csv", "--private", "2", "--polish", "off"], "--private needs rounds"),
         (["left.csv", "right.csv", "--min-df", "much"], "--min-df"),
         ([], "Missing argument"),
     ],
@@ -361,7 +361,7 @@ def test_a_call_at_fault_is_one_sentence(polyad, folder, arguments, message):
 
 
 def test_ids_can_be_ignored(polyad, faulty, paired):
-    done = polyad("fit2", faulty / "left.csv", "other.csv", "-k", 3, "--ignore-ids", "-q")
+    done = polyad("fit2", faulty / "left.csv", "other.csv", "-k", 3, "--ignore-ids", "--json")
     assert done.code == 0, done.err
     assert polyad("transform", paired, faulty / "left.csv", "other.csv", "--ignore-ids", "-q").code == 0
 

@@ -176,3 +176,81 @@ def test_the_cantiche_of_dante_have_topics_of_their_own(tmp_path):
         table[name][np.argmax(shares)] += 1
     assert sorted(counts.argmax() for counts in table.values()) == [0, 1, 2], table
     assert all(counts.max() > 0.6 * counts.sum() for counts in table.values()), table
+
+
+def children(process):
+    """The processes that a process has started."""
+    with open(f"/proc/{process}/task/{process}/children") as file:
+        return [int(number) for number in file.read().split()]
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+def test_workers_end_after_a_process_that_was_killed(tmp_path):
+    """Also where they wait for work that will never come."""
+    command = [*COMMAND, "fit", "-", "-k", "2", "--jobs", "2"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, **pipes) as child:
+        child.stdin.write(b"the rain and the wind\n" * 60_000)  # and more is to come
+        child.stdin.flush()
+        deadline = time.monotonic() + 60
+        workers = []
+        while time.monotonic() < deadline and len(workers) < 3:  # the workers, and what tracks their resources
+            time.sleep(0.1)
+            workers = children(child.pid)
+        time.sleep(1.0)  # for the work that they have
+        child.kill()
+        assert len(workers) >= 2
+        deadline = time.monotonic() + 20
+        while any(map(is_alive, workers)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert [worker for worker in workers if is_alive(worker)] == []
+
+
+WAITS = """
+import os, signal, sys, time
+from polyad.cli.app import run
+from polyad.corpus import atomic_write
+import polyad.cli.fit
+
+def waits(*_):
+    with atomic_write("table.csv") as out:
+        out.write(b"half")
+        print("waiting", flush=True)
+        time.sleep(60)
+
+polyad.cli.fit.make_model = waits
+sys.exit(run(["fit", "none.txt"]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGQUIT])
+def test_no_signal_that_can_be_heard_leaves_half_a_file(tmp_path, number):
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout.readline() == "waiting\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        child.send_signal(number)
+        _, err = child.communicate(timeout=30)
+    assert child.returncode == 128 + number
+    assert err == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_streams_that_are_closed(model, tmp_path):
+    def shell(command):
+        done = subprocess.run(["bash", "-c", f"{' '.join(COMMAND)} {command}"], capture_output=True, timeout=60)
+        return done.returncode, done.stderr.decode()
+
+    assert shell(f"topics {model} >&-") == (1, "polyad: Standard output is closed.\n")
+    assert shell(f"topics {model} 2>&-") == (0, "")
+    told = "polyad: standard input: it is closed; give the path of a file or a folder\n"
+    assert shell(f"convert - {tmp_path}/a.mtx <&-") == (1, told)

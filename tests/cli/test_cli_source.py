@@ -101,7 +101,7 @@ def test_the_command_reads_and_splits_text_once(polyad, inputs, rows, monkeypatc
         count_module, "count_chunk", lambda texts, options: (split.update(texts), count_chunk(texts, options))[1]
     )
     arguments = ["-k", 2] if command == "fit" else ["--min", 2, "--max", 2]
-    assert polyad(command, inputs[kind], *arguments, "-q").code == 0
+    assert polyad(command, inputs[kind], *arguments, "--json").code == 0
     assert set(opened.values()) == {1}
     assert len(opened) == (len(rows) if kind == "folder" else 1)
     assert split.total() == len(rows)

@@ -1,9 +1,11 @@
 """Broken input of every kind: a corpus or a sentence, never anything else."""
 
+import bz2
 import csv
 import gzip
 import io
 import json
+import lzma
 import tempfile
 from pathlib import Path
 
@@ -15,6 +17,9 @@ from scipy.sparse import csr_array, save_npz
 
 from polyad.corpus import CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus, recognise
 from polyad.corpus.formats import FORMATS
+
+# What looks suspicious is told, and read all the same.
+pytestmark = pytest.mark.filterwarnings("ignore:.*line [0-9]+:UserWarning")
 
 ROWS = [("a", "to be, or not"), ("b", ""), ("c", 'said "x"\nand more'), ("d", "été 日本")]
 
@@ -62,7 +67,13 @@ VALID = {
     "mtx": b"%%MatrixMarket matrix coordinate integer general\n%\n3 4 3\n1 1 4\n3 4 1\n3 2 2\n",
     "npz": _npz(),
 }
-PACKED = {"gzip": gzip.compress(JSONL, mtime=0), "zstd": _zstd(JSONL), "utf-16": ROWS[3][1].encode("utf-16")}
+PACKED = {
+    "gzip": gzip.compress(JSONL, mtime=0),
+    "zstd": _zstd(JSONL),
+    "bzip2": bz2.compress(JSONL),
+    "xz": lzma.compress(JSONL),
+    "utf-16": ROWS[3][1].encode("utf-16"),
+}
 FUZZ = settings(
     max_examples=100,
     deadline=None,

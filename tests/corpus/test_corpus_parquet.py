@@ -78,3 +78,24 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(CorpusError, match="pip install"):
         list(DocumentReader(file))
+
+
+def test_two_columns_of_one_name_are_told(tmp_path):
+    table = pa.Table.from_arrays([pa.array(["rain"]), pa.array(["wind"])], names=["text", "text"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(CorpusError, match="two columns are named 'text'; rename one"):
+        list(DocumentReader(tmp_path / "a.parquet"))
+    (tmp_path / "a.csv").write_text("id,text,text\n1,rain,wind\n")
+    with pytest.raises(CorpusError, match="two columns are named 'text'; rename one"):
+        list(DocumentReader(tmp_path / "a.csv"))
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.timestamp("us", "UTC"), pa.date32()])
+def test_dates_that_python_does_not_have_are_ids_too(tmp_path, kind):
+    far = {"timestamp[s]": 10**15, "timestamp[us, tz=UTC]": 10**18, "date32[day]": 10**8}[str(kind)]
+    dates = pa.array([0, far, None], pa.int32() if far == 10**8 else pa.int64()).cast(kind)
+    pq.write_table(pa.table({"id": dates, "text": ["a", "b", "c"]}), tmp_path / "a.parquet")
+    ids = [document.id for document in DocumentReader(tmp_path / "a.parquet")]
+    assert ids[0].startswith("1970-01-01")
+    assert ids[1].startswith("10000000")
+    assert ids[2] == "2"

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from polyad.corpus import CorpusError, Document, DocumentReader, ReadOptions
+from polyad.corpus import CorpusError, Document, DocumentReader, ReadOptions, read_corpus
 
 
 def test_a_folder_is_read_in_order_of_its_paths(tmp_path):
@@ -99,3 +99,24 @@ def test_an_empty_folder_and_an_empty_file_have_no_documents(tmp_path):
     assert list(DocumentReader(tmp_path)) == []
     (tmp_path / "empty.txt").write_text("")
     assert list(DocumentReader(tmp_path / "empty.txt")) == []
+
+
+def test_a_file_of_carriage_returns_is_told(tmp_path):
+    (tmp_path / "mac.txt").write_bytes(b"the rain\rthe wind\rthe sea\r")
+    with pytest.warns(UserWarning, match=r"mac\.txt, line 1: there are 2 carriage returns in the line"):
+        corpus = read_corpus(tmp_path / "mac.txt")
+    assert corpus.report.reading.suspicious == 1
+    (tmp_path / "dos.txt").write_bytes(b"the rain\r\nthe wind\r\n")
+    assert read_corpus(tmp_path / "dos.txt").report.reading.suspicious == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_link_to_a_pipe_is_passed_over(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("rain")
+    (tmp_path / "texts" / "b.txt").symlink_to(tmp_path / "pipe")
+    assert [document.id for document in DocumentReader(tmp_path / "texts")] == ["a.txt"]
+    (tmp_path / "texts" / "c.txt").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(CorpusError, match="no such file"):
+        list(DocumentReader(tmp_path / "texts"))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyad.corpus import CorpusError, ReadOptions, make_corpus, read_corpus, write_corpus
+from polyad.corpus import CorpusError, ReadOptions, make_corpus, read_corpus, recognise, write_corpus
 from polyad.corpus.integers import read_blocks_of_lines, scan_integers
 from polyad.corpus.streams import open_stream
 
@@ -116,3 +116,17 @@ def test_blocks_of_lines_are_the_file(tmp_path_factory, text, size):
         blocks = list(read_blocks_of_lines(stream))
     assert all(block.endswith(b"\n") for block in blocks)
     assert b"".join(blocks).decode() == text + ("" if text.endswith("\n") or not text else "\n")
+
+
+@pytest.mark.parametrize("entry", ["1 1 -3", "1 1 2.5", "1 1 1e2", "-1 1 1", "1 1.5 1"])
+def test_a_first_entry_that_is_wrong_makes_no_text_of_counts(tmp_path, entry):
+    (tmp_path / "counts").write_text(f"3\n4\n2\n{entry}\n3 4 1\n")
+    assert recognise(tmp_path / "counts") == "uci"
+    with pytest.raises(CorpusError, match="line 4"):
+        read_corpus(tmp_path / "counts")
+
+
+def test_the_name_of_a_bag_of_words_tells_its_format(tmp_path):
+    (tmp_path / "docword.x.txt").write_text("many documents\n")
+    with pytest.raises(CorpusError, match="three lines with the numbers of documents"):
+        read_corpus(tmp_path / "docword.x.txt")

@@ -50,7 +50,10 @@ def test_compressed_counts_find_their_words(tmp_path):
 
 def test_a_vocabulary_left_over_is_not_read_with_new_counts(tmp_path):
     write_corpus(make_corpus([[1, 2]], ["a", "b"], ["d"]), tmp_path / "x.mtx")
-    write_corpus(make_corpus([[1, 2]]), tmp_path / "x.mtx")
+    with pytest.raises(CorpusError, match=r"x\.vocab\.txt: the words of other counts are in it"):
+        write_corpus(make_corpus([[1, 2]]), tmp_path / "x.mtx")
+    assert read_corpus(tmp_path / "x.mtx").vocabulary == ("a", "b")
+    write_corpus(make_corpus([[1, 2]]), tmp_path / "x.mtx", overwrite=True)
     assert read_corpus(tmp_path / "x.mtx").vocabulary == ("0", "1")
     assert read_corpus(tmp_path / "x.mtx").ids == ("0",)
 

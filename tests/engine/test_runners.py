@@ -302,3 +302,35 @@ def test_an_interrupt_waits_for_what_has_begun():
     finished = list(done)
     time.sleep(0.05)
     assert done == finished, "what had not begun does not begin any more"
+
+
+def own_threads():
+    return {thread for thread in threading.enumerate() if thread.name.startswith("ThreadPoolExecutor")}
+
+
+def test_threads_end_with_the_context_that_started_them():
+    before = own_threads()
+    known = []  # as the traceback of an error knows the runner
+    for _ in range(3):
+        with use(2) as runner:
+            known.append(runner)
+            assert sum_over(int, range(8)) == 28
+            with use(None):
+                sum_over(int, range(8))
+            assert own_threads() - before, "a context that took over the threads of another does not end them"
+        assert own_threads() <= before
+    with pytest.raises(ZeroDivisionError), use(2):
+        sum_over(lambda part: 1 // part, range(8))
+    assert own_threads() <= before
+    assert sum(runner.map(int, range(8))) == 28, "a closed runner starts new threads"
+    runner.close()
+
+
+def test_a_runner_of_the_caller_keeps_its_threads():
+    before = own_threads()
+    runner = Threads(2)
+    with use(runner):
+        sum_over(int, range(8))
+    assert own_threads() - before
+    runner.close()
+    assert own_threads() <= before

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,6 +20,7 @@ from polyad.cli.errors import INTERRUPTED, explain
 from polyad.cli.evaluate import evaluate
 from polyad.cli.fit import fit
 from polyad.cli.fit2 import fit2
+from polyad.cli.help import Command, Group
 from polyad.cli.info import info
 from polyad.cli.options import expand_options
 from polyad.cli.select import select
@@ -25,6 +29,8 @@ from polyad.cli.transform import transform
 
 __all__ = ["app", "run"]
 
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
+
 app = typer.Typer(
     name="polyad",
     rich_markup_mode="rich",
@@ -32,7 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (demo, fit, fit2, topics, transform, evaluate, select, align, info, convert):
-    app.command()(expand_options(command))
+    app.command(cls=Command)(expand_options(command))
 
 
 def _show_version(asked: bool) -> None:
@@ -62,13 +68,13 @@ def _polyad(
         typer.echo(context.get_help())
 
 
-app.callback(invoke_without_command=True)(expand_options(_polyad))
+app.callback(invoke_without_command=True, cls=Group)(expand_options(_polyad))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 done, 1 the data or the file is at fault, 2 the call is."""
     _prepare_streams()
-    before = signal.signal(signal.SIGTERM, _end)
+    before = {number: signal.signal(number, _end) for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN}
     try:
         code: Any = app(args=None if arguments is None else list(arguments), prog_name="polyad", standalone_mode=False)
         sys.stdout.flush()  # a full disk or a closed pipe is met here, and not when Python ends
@@ -77,15 +83,31 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BaseException as error:  # Ctrl-C and the end of a pipe have an exit code too
         return explain(error)
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _prepare_streams() -> None:
     """Print what a terminal with few characters cannot show as an escape, rather than stop."""
+    # What was closed before the command began has no stream, and its number would be that of the next open file.
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+class _Closed(io.TextIOBase):
+    """Standard output that was closed: whoever writes to it is told."""
+
+    def __init__(self) -> None:
+        self._held = os.open(os.devnull, os.O_WRONLY)
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "Standard output is closed")
 
 
 def _end(number: int, frame: FrameType | None) -> None:

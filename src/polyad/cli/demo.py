@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyad.cli.evaluate import bits_of_words
-from polyad.cli.files import check_writable
+from polyad.cli.evaluate import bits_of_words, gain_in_words, guessing
+from polyad.cli.files import check_output, file_note
 from polyad.cli.fit import fitted, make_model
 from polyad.cli.options import Running, Shown
 from polyad.cli.output import Output
-from polyad.cli.summary import corpus_facts, corpus_values, model_topics, percent, rate, size
-from polyad.cli.text import clean, shortened
+from polyad.cli.summary import corpus_facts, corpus_values, model_topics, percent, rate
+from polyad.cli.text import shortened, shown
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, Document
@@ -46,7 +46,7 @@ def demo(
     polyad demo -k 30 -o demo.polyad
     """
     output = Output(shown)
-    check_writable(out)
+    check_output(out)
     started = time.perf_counter()
     estimator = make_model("lda", topics, "fast", "power", running)
     documents, corpus, reading = _read(output, running)
@@ -128,12 +128,11 @@ def _show(output: Output, values: dict[str, Any], out: str) -> None:
     rows = []
     for topic in values["topics"]:
         example = topic["example"]
-        rows.append((str(topic["topic"]), percent(topic["share"]), ", ".join(map(clean, topic["words"]))))
+        rows.append((str(topic["topic"]), percent(topic["share"]), ", ".join(map(shown, topic["words"]))))
         rows.append(("", percent(example["share"]), f"e.g. {example['id']}: {example['text']}"))
     output.table(("topic", "share", "words, and the document that has most of it"), rows, wide=_WIDE)
-    gain = values["unigram_bits"] - values["bits"]
     documents, seconds = values["corpus"]["documents"], values["seconds"]
-    held_out = f"{values['bits']:.2f} bits a word, {gain:.2f} better than a unigram ({values['unigram_bits']:.2f})"
+    held_out = f"words are {guessing(values['bits'])}, {gain_in_words(values['bits'], values['unigram_bits'])}"
     output.facts(
         [
             ("Held out", held_out),
@@ -141,7 +140,7 @@ def _show(output: Output, values: dict[str, Any], out: str) -> None:
             ("Splitting", rate(seconds["splitting"], documents)),
             ("Fitting", rate(seconds["fitting"], documents)),
             ("In all", f"{seconds['total']:.1f} s"),
-            ("Model", f"{out} ({size(Path(out).stat().st_size)}); try: polyad topics {out}"),
+            ("Model", f"{file_note(out)}; try: polyad topics {out}"),
         ]
     )
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 import traceback
 from contextlib import suppress
 
-from polyad.cli.text import one_line
+from polyad.cli.text import sentence as short
+from polyad.cli.wording import for_people
 
 __all__ = ["DATA_AT_FAULT", "INTERRUPTED", "CallError", "explain"]
 
@@ -29,8 +32,16 @@ def explain(error: BaseException) -> int:
     if sentence:
         if os.environ.get("POLYAD_DEBUG"):
             traceback.print_exception(error)
-        sys.stderr.write(f"polyad: {one_line(sentence)}\n")
+        sys.stderr.write(_wrapped(f"polyad: {short(sentence)}"))
     return code
+
+
+def _wrapped(line: str) -> str:
+    """Break a line between words where it goes to a terminal, which would break it anywhere."""
+    if not sys.stderr.isatty():
+        return f"{line}\n"
+    width = max(20, shutil.get_terminal_size().columns)
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _code_and_sentence(error: BaseException) -> tuple[int, str | None]:
@@ -41,13 +52,13 @@ def _code_and_sentence(error: BaseException) -> tuple[int, str | None]:
     if isinstance(error, BrokenPipeError):
         return PIPE_CLOSED, None
     if isinstance(error, CallError):
-        return CALL_AT_FAULT, f"{error}"
+        return CALL_AT_FAULT, for_people(str(error))
     if hasattr(error, "format_message"):  # errors of the parser of arguments, whose classes differ between versions
         return getattr(error, "exit_code", CALL_AT_FAULT), _usage_sentence(error)
     if isinstance(error, OSError):
         return DATA_AT_FAULT, _os_sentence(error)
     if isinstance(error, ValueError):
-        return DATA_AT_FAULT, str(error)
+        return DATA_AT_FAULT, for_people(str(error))
     if isinstance(error, MemoryError):
         return DATA_AT_FAULT, "the memory is not enough; keep fewer words (--min-df, --max-features) or fewer topics."
     name = type(error).__name__

@@ -13,15 +13,18 @@ from polyad.cli.summary import corpus_values, model_topics, percent, refuse_pair
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
 
-__all__ = ["bits_of_words", "evaluate"]
+__all__ = ["bits_of_words", "evaluate", "gain_in_words", "guessing", "unknown_note"]
+
+MOSTLY_UNKNOWN = 0.5  # the share of unknown words from which what a model says is in doubt
 
 
 def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Running, shown: Shown) -> None:
     """Measure how well a model predicts documents that it has not seen.
 
-    Bits a word: half of each document is hidden and predicted from the other half; lower is better. A unigram, which
-    knows how frequent words are and nothing about topics, is the mark to beat. Coherence: whether the top words of a
-    topic come together in documents, from -1 to 1.
+    Half of each document is hidden, and its words are guessed from the other half: the fewer words each is as hard to
+    guess among, the better. Guessing by the frequency of words alone, without topics, is the mark to beat. Coherence:
+    whether the top words of a topic come together in documents, from -1 to 1. Documents that the model was fitted on
+    flatter it: give others.
 
     For example:
     polyad evaluate model.polyad new.csv
@@ -53,6 +56,7 @@ def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Ru
         "seconds": time.perf_counter() - started,
     }
     output.result(values) if shown.json else _show(output, values)
+    _tell(output, values, loaded)
 
 
 def bits_of_words(model: Any, counts: Any, running: Running) -> tuple[float, float]:
@@ -84,15 +88,59 @@ def _unknown_share(corpus: Corpus) -> float:
     return 0.0 if unknown is None else unknown.tokens / (unknown.tokens + corpus.report.tokens)
 
 
+def guessing(bits: float) -> str:
+    """Say how hard words are to guess.
+
+    Examples
+    --------
+    >>> guessing(10.0)
+    'as hard as among 1,024 words (10.000 bits a word)'
+    """
+    return f"as hard as among {2.0**bits:,.0f} words ({bits:.3f} bits a word)"
+
+
+def gain_in_words(bits: float, alone: float) -> str:
+    """Say what topics gain over the frequency of words alone.
+
+    Examples
+    --------
+    >>> gain_in_words(9.0, 10.0), gain_in_words(10.5, 10.0)
+    ('1.000 bits a word better than without topics', '0.500 bits a word worse than without topics')
+    """
+    return f"{abs(alone - bits):.3f} bits a word {'better' if alone >= bits else 'worse'} than without topics"
+
+
+def unknown_note(unknown: float) -> str | None:
+    """Say that a model hardly knows the words of documents, where it does not."""
+    if unknown < MOSTLY_UNKNOWN:
+        return None
+    return (
+        f"Note: the model knows only {percent(1 - unknown)} of the words of these documents; are they in another "
+        "language, or about something else? What it says of them means little."
+    )
+
+
+def _tell(output: Output, values: dict[str, Any], model: Any) -> None:
+    note = unknown_note(values["unknown_words"])
+    if note is not None:
+        output.note(note)
+    fitted, corpus = getattr(model, "diagnostics_", None), values["corpus"]
+    seen = fitted is not None and (fitted.n_documents, fitted.n_tokens) == (corpus["documents"], corpus["tokens"])
+    output.note(
+        "Note: these seem to be the documents that the model was fitted on, which flatter it; give others."
+        if seen
+        else "Note: this is fair only of documents that the model was not fitted on."
+    )
+
+
 def _show(output: Output, values: dict[str, Any]) -> None:
     documents = values["corpus"]["documents"]
-    gain = values["unigram_bits"] - values["bits"]
     rows = [
         ("documents", f"{documents:,}"),
-        ("bits a word", f"{values['bits']:.3f} ({abs(gain):.3f} {'better' if gain >= 0 else 'worse'} than a unigram)"),
-        ("unigram", f"{values['unigram_bits']:.3f}"),
-        ("perplexity", f"{values['perplexity']:,.0f}"),
-        ("coherence", f"{values['coherence']:.3f}"),
+        ("guessing words", guessing(values["bits"])),
+        ("without topics", guessing(values["unigram_bits"])),
+        ("gain by topics", gain_in_words(values["bits"], values["unigram_bits"])),
+        ("coherence", f"{values['coherence']:.3f} (from -1 to 1, higher is better)"),
         ("unknown words", percent(values["unknown_words"])),
     ]
     output.table(("measure", "value"), rows, wide="value")

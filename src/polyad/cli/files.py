@@ -3,20 +3,89 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from fnmatch import fnmatch
 from pathlib import Path
 
-__all__ = ["check_writable"]
+from polyad.cli.errors import CallError
+
+__all__ = ["check_output", "file_note"]
 
 
-def check_writable(path: str | None) -> None:
-    """Refuse a place where no file can be written, before hours of work go into what would be written there."""
+def check_output(
+    path: str | None, inputs: Iterable[str | None] = (), *, pattern: str | None = None, beside: bool = True
+) -> None:
+    """Refuse a place where no file can be written, or whose file is still needed, before hours of work go into it.
+
+    Parameters
+    ----------
+    path : str or None
+        The file to be written; None is none.
+    inputs : iterable of str or None
+        What the command reads: files, folders and ``-``. Writing must not replace any of it.
+    pattern : str, optional
+        Of a folder, the names of the files that are read.
+    beside : bool
+        Whether lists of words and ids beside the inputs count as read, too.
+    """
     if path is None:
         return
-    target = Path(path)
+    if path == "-":
+        raise CallError("the output is -, and this is not written to standard output; give the name of a file.")
+    target = Path(os.path.realpath(path))
+    _check_place(path, target)
+    for name in inputs:
+        if name is not None and _is_part_of(target, name, pattern, beside):
+            raise CallError(f"{path} is read by this very command ({name}), and would be lost; write to another file.")
+
+
+def file_note(path: str) -> str:
+    """Return the name of a file that was written, with its size where it has one."""
+    from polyad.cli.summary import size
+
+    return f"{path} ({size(Path(path).stat().st_size)})" if Path(path).is_file() else path
+
+
+def _check_place(path: str, target: Path) -> None:
     folder = target.parent
+    try:
+        target.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that is too long, or no name at all
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ValueError(f"{_shortened(path)} cannot be written: {reason.lower()}.") from error
     if target.is_dir():
         raise ValueError(f"{path} is a folder; give the name of a file.")
-    if not folder.is_dir():
+    if not folder.is_dir() and not target.exists():
         raise ValueError(f"{path} cannot be written: there is no folder {folder}.")
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if target.is_file() and not os.access(target, os.W_OK):
+        raise ValueError(f"{path} cannot be written: the file is not open for writing.")
+    if not os.access(folder if not target.exists() or target.is_file() else target, os.W_OK):
         raise ValueError(f"{path} cannot be written: the folder {folder} is not open for writing.")
+
+
+def _is_part_of(target: Path, name: str, pattern: str | None, beside: bool) -> bool:
+    if not target.is_file():
+        return False
+    if name == "-":
+        try:
+            return os.path.samestat(os.fstat(0), target.stat())
+        except OSError:
+            return False
+    source = Path(name)
+    if source.is_dir():
+        own = target.is_relative_to(source.resolve()) and not target.name.startswith(".")
+        return own and (pattern is None or fnmatch(target.name, pattern))
+    return any(file.exists() and target.samefile(file) for file in (source, *(_beside(name) if beside else ())))
+
+
+def _beside(name: str) -> list[Path]:
+    """Return the lists of words and ids that are read with counts."""
+    from polyad.corpus.sidecars import find_ids, find_vocabulary
+
+    return [file for file in (find_vocabulary(name), find_ids(name)) if file is not None]
+
+
+def _shortened(path: str) -> str:
+    return path if len(path) <= 60 else f"{path[:40]}..."

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyad.cli.errors import CallError
-from polyad.cli.files import check_writable
+from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.output import Output
 from polyad.cli.reading import read_new_corpus
-from polyad.cli.summary import corpus_facts, corpus_values, model_topics, rate, show_topics, size
+from polyad.cli.summary import corpus_facts, corpus_values, model_topics, rate, show_topics
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models.topic_model import TopicModel
 
-__all__ = ["fit", "fitted", "make_model", "saved_facts"]
+__all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "saved_facts"]
+
+DEFAULT_TOPICS = 20
 
 _MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
 _PANEL = "Model"
@@ -29,8 +29,11 @@ _PANEL = "Model"
 def fit(
     corpus: CorpusPath,
     topics: Annotated[
-        int, typer.Option("-k", "--topics", metavar="N", help="Number of topics.", min=1, rich_help_panel=_PANEL)
-    ] = 20,
+        int | None,
+        typer.Option(
+            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
+        ),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
@@ -40,7 +43,9 @@ def fit(
     ] = "lda",
     polish: Annotated[
         str,
-        typer.Option(metavar="N", help="Passes of likelihood: off, fast, full or a number.", rich_help_panel=_PANEL),
+        typer.Option(
+            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
+        ),
     ] = "fast",
     method: Annotated[
         str,
@@ -64,11 +69,14 @@ def fit(
     polyad fit counts.mtx -k 50 --json > fit.json
     """
     output = Output(shown)
-    estimator = make_model(model, topics, polish, method, running)
-    check_writable(out)
+    refuse_lost_work(out, shown)
+    estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
+    check_output(out, [corpus, *reading.files(), *words.files()], pattern=reading.pattern)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
         output.facts(corpus_facts(read))
+    if topics is None:
+        choose_fewer(estimator, len(read), len(read.vocabulary), output)
     seconds, notes = fitted(estimator, read, output)
     if out is not None:
         estimator.save(out)
@@ -79,6 +87,21 @@ def fit(
     if not shown.quiet:
         show_topics(output, found)
     output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out)])
+
+
+def refuse_lost_work(out: str | None, shown: Shown) -> None:
+    """Refuse a call that would leave nothing of its work."""
+    if out is None and shown.quiet and not shown.json:
+        raise CallError("--quiet prints nothing and no -o FILE keeps the model, so nothing would be left; give one.")
+
+
+def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> None:
+    """Ask for fewer topics than the default where there are too few documents or words for so many, and say so."""
+    possible = max(1, min(documents // 2 if documents > 3 else 2, words // 2, estimator.n_components))
+    if possible < estimator.n_components:
+        few = f"{documents:,} documents with {words:,} different words are too few for {estimator.n_components} topics"
+        output.note(f"Note: {few}; {possible} are learned. -k asks for another number.")
+        estimator.n_components = possible
 
 
 def make_model(model: str, topics: int, polish: str, method: str, running: Running) -> TopicModel:
@@ -105,21 +128,16 @@ def make_model(model: str, topics: int, polish: str, method: str, running: Runni
 def fitted(estimator: TopicModel, corpus: Corpus, output: Output) -> tuple[float, list[str]]:
     """Fit a model to a corpus, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, output.learning(f"Learning {estimator.n_components} topics"):
-        warnings.simplefilter("always", UserWarning)
+    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
         estimator.fit(corpus)
-    seconds = time.perf_counter() - started
-    notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
-    for note in notes:
-        output.note(f"Note: {note}")
-    return seconds, notes
+    return time.perf_counter() - started, notes
 
 
 def saved_facts(out: str | None) -> list[tuple[str, str]]:
     """Say where the model is, or that it is nowhere."""
     if out is None:
         return [("Model", "not kept; -o FILE keeps it")]
-    return [("Model", f"{out} ({size(Path(out).stat().st_size)})")]
+    return [("Model", file_note(out))]
 
 
 def _time_facts(estimator: TopicModel, corpus: Corpus, seconds: float) -> list[tuple[str, str]]:

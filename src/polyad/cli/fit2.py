@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyad.cli.errors import CallError
-from polyad.cli.files import check_writable
-from polyad.cli.fit import saved_facts
+from polyad.cli.files import check_output
+from polyad.cli.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.output import Output
 from polyad.cli.pairs import Side, SideOutput, Sides, check_lengths, check_pairs, find_sides
@@ -45,6 +44,10 @@ class SideWords:
         str | None, typer.Option(metavar="NAME", help="words, chinese or japanese.", rich_help_panel=_WORDS)
     ] = None
 
+    def files(self) -> list[str | None]:
+        """Return the files that are read for it."""
+        return [self.left_stop_words, self.right_stop_words]
+
     def of(self, side: str, words: Words) -> Words:
         """Return how to make words of one side."""
         stop_words, tokenizer = getattr(self, f"{side}_stop_words"), getattr(self, f"{side}_tokenizer")
@@ -59,15 +62,20 @@ def fit2(
         str | None, typer.Argument(metavar="RIGHT", help="The other corpus: as many documents, in the same order.")
     ] = None,
     topics: Annotated[
-        int, typer.Option("-k", "--topics", metavar="N", help="Number of topics.", min=1, rich_help_panel=_PANEL)
-    ] = 20,
+        int | None,
+        typer.Option(
+            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
+        ),
+    ] = None,
     out: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
     ] = None,
     polish: Annotated[
         str,
-        typer.Option(metavar="N", help="Passes of likelihood: off, fast, full or a number.", rich_help_panel=_PANEL),
+        typer.Option(
+            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
+        ),
     ] = "fast",
     private: Annotated[
         int,
@@ -98,14 +106,18 @@ def fit2(
     polyad transform both.polyad new-english.txt -o topics.csv
     """
     output = Output(shown)
-    estimator = _make_model(topics, polish, private, method, running)
-    check_writable(out)
+    refuse_lost_work(out, shown)
+    estimator = _make_model(topics or DEFAULT_TOPICS, polish, private, method, running)
     found_sides = find_sides(left, right, reading, sides, both=True)
+    read_files = [left, right, *sides.files(), *reading.files(), *words.files(), *side_words.files()]
+    check_output(out, read_files, pattern=reading.pattern)
     read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
     check_lengths(found_sides, *read, ignore_ids=sides.ignore_ids)
     check_pairs(found_sides, *read, ignore_ids=sides.ignore_ids)
     if not shown.json:
         output.facts(_corpus_facts(found_sides, read, shown))
+    if topics is None:
+        choose_fewer(estimator, len(read[0]), min(len(side.vocabulary) for side in read), output)
     seconds, notes = _fitted(estimator, read, output)
     if out is not None:
         estimator.save(out)
@@ -127,7 +139,9 @@ def _make_model(topics: int, polish: str, private: int, method: str, running: Ru
     if not polish.isdecimal() and polish not in ("off", "fast", "full"):
         raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
     if private and (polish == "off" or (polish.isdecimal() and int(polish) == 0)):
-        raise CallError("--private needs passes of likelihood; leave out --polish, or give fast, full or a number.")
+        raise CallError(
+            "--private needs rounds that improve the topics; leave out --polish, or give fast, full or a number."
+        )
     return PolylingualLDA(
         topics,
         polish=int(polish) if polish.isdecimal() else polish,
@@ -152,14 +166,9 @@ def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Corp
 def _fitted(estimator: PolylingualLDA, read: list[Corpus], output: Output) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, output.learning(f"Learning {estimator.n_components} topics"):
-        warnings.simplefilter("always", UserWarning)
+    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
         estimator.fit(read)
-    seconds = time.perf_counter() - started
-    notes = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
-    for note in notes:
-        output.note(f"Note: {note}")
-    return seconds, notes
+    return time.perf_counter() - started, notes
 
 
 def _corpus_facts(sides: list[Side], read: list[Corpus], shown: Shown) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ def info(model: ModelPath, shown: Shown) -> None:
     from polyad.io import read_model_file
 
     output = Output(shown)
-    file = read_model_file(model)
+    file = read_model_file(model, bare=True)
     if shown.json:
         output.result(_values(model, file))
     else:

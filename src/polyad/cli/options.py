@@ -32,7 +32,7 @@ CorpusPath = Annotated[
     typer.Argument(
         metavar="CORPUS",
         help="A folder of texts; a file of lines, JSONL, CSV, TSV, Parquet, UCI, LDA-C, Matrix Market or npz "
-        "(gzip and zstd too); or - for standard input.",
+        "(gzip, zstd, bzip2 and xz too); or - for standard input.",
     ),
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as fit writes it.")]
@@ -65,6 +65,12 @@ class Reading:
         str | None,
         typer.Option(metavar="NAME", help="Encoding of the text.", show_default="utf-8", rich_help_panel=_INPUT),
     ] = None
+    errors: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW", help="Bytes not in the encoding: strict, replace or ignore.", rich_help_panel=_INPUT
+        ),
+    ] = "strict"
     pattern: Annotated[
         str | None,
         typer.Option(metavar="GLOB", help="Of a folder, only files so named, as '*.txt'.", rich_help_panel=_INPUT),
@@ -75,20 +81,41 @@ class Reading:
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip and count bad records, do not stop.", rich_help_panel=_INPUT)
     ] = False
+    max_document_bytes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Longest document.", show_default="64 MiB", min=1, rich_help_panel=_INPUT),
+    ] = None
+    max_announced: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Most documents or words of counts with few entries.",
+            show_default="1,000,000",
+            min=0,
+            rich_help_panel=_INPUT,
+        ),
+    ] = None
+
+    def files(self) -> list[str | None]:
+        """Return the files that are read beside the corpus."""
+        return [self.vocabulary]
 
     def options(self) -> ReadOptions:
         """Return the options of the reader."""
         from polyad.corpus import ReadOptions
 
+        limits: dict[str, Any] = {"max_document_bytes": self.max_document_bytes, "max_announced": self.max_announced}
         try:
             return ReadOptions(
                 format=self.format,  # type: ignore[arg-type]  # checked by ReadOptions itself
                 text_column=self.text_column,
                 id_column=self.id_column,
                 encoding=self.encoding,
+                errors=self.errors,
                 pattern=self.pattern,
                 vocabulary_file=self.vocabulary,
                 skip_bad=self.skip_bad,
+                **{name: value for name, value in limits.items() if value is not None},
             )
         except ValueError as error:
             raise CallError(str(error)) from error
@@ -140,6 +167,10 @@ class Words:
         str, typer.Option(metavar="NAME", help="words, chinese or japanese.", rich_help_panel=_WORDS)
     ] = "words"
 
+    def files(self) -> list[str | None]:
+        """Return the files that are read for it."""
+        return [self.stop_words]
+
 
 @dataclass(frozen=True)
 class Running:
@@ -188,8 +219,12 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**values, **made)
 
-    # The mark keeps the lines of an example apart where help is wrapped.
-    expanded.__doc__ = inspect.cleandoc(command.__doc__ or "").replace("For example:", "\b\nFor example:")
+    # Paragraphs are wrapped by the terminal, and not where the source wraps them; the mark keeps the lines of an
+    # example apart.
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    expanded.__doc__ = "\n\n".join(
+        f"\b\n{text}" if text.startswith("For example:") else text.replace("\n", " ") for text in paragraphs
+    )
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return expanded
@@ -238,6 +273,8 @@ def parse_ngrams(text: str) -> tuple[int, int]:
         shortest, longest = (int(first), int(last)) if dash else (1, int(first))
     except ValueError:
         shortest, longest = 0, 0
-    if not 1 <= shortest <= longest:
-        raise CallError(f"--ngrams is {text!r}; give the longest run of words (2), or the shortest and longest (2-3).")
+    if not 1 <= shortest <= longest <= 10:
+        raise CallError(
+            f"--ngrams is {text!r}; give the longest run of words (2), or the shortest and longest (2-3), up to 10."
+        )
     return shortest, longest

@@ -6,12 +6,14 @@ import json
 import math
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
 from polyad.cli.options import Shown
-from polyad.cli.text import clean, one_line
+from polyad.cli.text import clean, one_line, sentence
+from polyad.cli.wording import for_people
 from polyad.terminal import bar, can_draw, console, follow_by_bar
 
 __all__ = ["Output", "Steps", "plain"]
@@ -47,7 +49,18 @@ class Output:
         """Print a message on standard error."""
         if not self.quiet:
             screen = console(stderr=True)
-            screen.print(one_line(message), soft_wrap=not screen.is_terminal)
+            screen.print(sentence(message), soft_wrap=not screen.is_terminal)
+
+    @contextmanager
+    def noting(self) -> Iterator[list[str]]:
+        """Tell the warnings of the body when it is done, and give the list that they are in then."""
+        notes: list[str] = []
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            yield notes
+        notes += [for_people(str(found.message)) for found in caught if issubclass(found.category, UserWarning)]
+        for note in notes:
+            self.note(f"Note: {note}")
 
     def facts(self, rows: Sequence[tuple[str, str]]) -> None:
         """Print names and what is to be said about them on standard error, in two columns."""
@@ -55,7 +68,7 @@ class Output:
             return
         screen = console(stderr=True)
         if not screen.is_terminal:
-            sys.stderr.write("".join(f"{name}: {one_line(text)}\n" for name, text in rows))
+            sys.stderr.write("".join(f"{name}: {sentence(text)}\n" for name, text in rows))
             return
         screen.print(_grid(rows))
 
@@ -134,7 +147,7 @@ def _grid(rows: Sequence[tuple[str, str]]) -> Any:
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
     for name, text in rows:
-        grid.add_row(name, Text(one_line(text)))
+        grid.add_row(name, Text(sentence(text)))
     return grid
 
 

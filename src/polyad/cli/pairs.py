@@ -43,6 +43,10 @@ class Sides:
         typer.Option("--ignore-ids", help="Pair rows by their order, whatever their ids.", rich_help_panel=_PANEL),
     ] = False
 
+    def files(self) -> list[str | None]:
+        """Return the files that are read for it."""
+        return [self.left_vocabulary, self.right_vocabulary]
+
 
 @dataclass(frozen=True)
 class Side:

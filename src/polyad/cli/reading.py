@@ -30,7 +30,7 @@ def read_new_corpus(
     from polyad.corpus import CorpusSource
 
     source = CorpusSource(path, options=text_options(words, plain=plain), reading=reading.options(), n_jobs=jobs)
-    with output.progress("Reading") as moved:
+    with output.noting(), output.progress("Reading") as moved:
         corpus = source.corpus(moved)
     _tell_language(corpus, words, output)
     return corpus
@@ -42,7 +42,7 @@ def read_for_model(path: str, reading: Reading, model: Any, jobs: int | None, ou
     from polyad.models.sources import words_of
 
     source = CorpusSource(path, reading=reading.options(), n_jobs=jobs).over(words_of(model), model.text_options_)
-    with output.progress("Reading") as moved:
+    with output.noting(), output.progress("Reading") as moved:
         return source.corpus(moved)
 
 

@@ -11,6 +11,7 @@ from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.output import Output
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.summary import corpus_facts, corpus_values
+from polyad.cli.wording import for_people
 
 __all__ = ["select"]
 
@@ -27,8 +28,9 @@ def select(
 ) -> None:
     """Judge a range of numbers of topics, and recommend one.
 
-    Bits: held-out bits a word, lower is better. Coherence and stability (between halves of the documents): higher is
-    better.
+    Bits: how hard it is to guess words of documents that were held back (bits a word), lower is better. Coherence:
+    whether the words of a topic come together in documents. Stability: whether both halves of the documents have the
+    same topics. Of these, higher is better.
 
     For example:
     polyad select texts/
@@ -73,4 +75,4 @@ def _show(output: Output, values: dict[str, Any]) -> None:
         for row in values["table"]
     ]
     output.table(("topics", "bits", "coherence", "stability", "seconds", ""), rows)
-    output.note(str(values["reason"]))
+    output.note(for_people(str(values["reason"])))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.output import Output
-from polyad.cli.text import clean, one_line
+from polyad.cli.text import clean, one_line, shown
+from polyad.determined import DETERMINED
 from polyad.terminal import console
 
 if TYPE_CHECKING:
@@ -31,36 +32,38 @@ __all__ = [
 
 def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
     """Return number, share and words of every topic, and the probabilities of these words."""
-    import numpy as np
+    from polyad.metrics.words import top_words, word_scores
 
-    from polyad.models.sources import words_of
-
-    words = np.array(words_of(model), dtype=object)
-    place = {word: at for at, word in enumerate(words)}
-    ranked = model.topics(n_words, by, vocabulary=list(words))
-    certainty = model.diagnostics_.certainty
+    words = model.vocabulary_ if model.vocabulary_ is not None else getattr(model, "feature_names_in_", None)
+    words = tuple(map(str, range(model.n_features_in_) if words is None else words))
+    scores = word_scores(model.components_, model.word_probabilities_, by)
+    certainty = model_certainty(model)
     return [
         {
             "topic": number,
             "share": float(model.topic_shares_[number]),
-            "certainty": float(certainty[number]) if certainty.size else None,
-            "words": list(listed),
-            "probabilities": [float(model.components_[number, place[word]]) for word in listed],
+            "certainty": certainty[number] if certainty else None,
+            "words": [words[at] for at in row],
+            "probabilities": [float(model.components_[number, at]) for at in row],
         }
-        for number, listed in enumerate(ranked)
+        for number, row in enumerate(top_words(scores, min(n_words, len(words))).tolist())
     ]
+
+
+def model_certainty(model: Any) -> list[float]:
+    """Return how well the data determine each topic of a model; nothing where it is not known."""
+    known = getattr(getattr(model, "diagnostics_", None), "certainty", ())
+    return [float(number) for number in known] if len(known) == len(model.components_) else []
 
 
 def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     """Print topics as a table; those that the documents do not settle have a question mark."""
-    from polyad.decompose.certainty import DETERMINED
-
     unsure = [topic for topic in topics if topic["certainty"] is not None and topic["certainty"] < DETERMINED]
     rows = [
         (
             f"{topic['topic']}{'?' if topic in unsure else ''}",
             percent(topic["share"]),
-            ", ".join(map(clean, topic["words"])),
+            ", ".join(map(shown, topic["words"])),
         )
         for topic in topics
     ]
@@ -156,7 +159,7 @@ def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
         (
             str(topic["topic"]),
             percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}",
-            *(", ".join(map(clean, topic[side]["words"])) for side in sides),
+            *(", ".join(map(shown, topic[side]["words"])) for side in sides),
         )
         for topic in topics
     ]
@@ -211,6 +214,7 @@ def corpus_values(corpus: Corpus) -> dict[str, Any]:
         "empty_documents": report.empty_documents,
         "duplicate_ids": report.duplicate_ids,
         "bad_records": 0 if reading is None else reading.bad,
+        "suspicious_records": 0 if reading is None else reading.suspicious,
         "dropped": {
             reason: {"words": drop.words, "tokens": drop.tokens, "examples": drop.examples}
             for reason, drop in report.dropped.items()
@@ -258,6 +262,8 @@ def size(n_bytes: int) -> str:
 
 def _document_notes(report: CorpusReport) -> list[str]:
     notes = []
+    if report.reading is not None and report.reading.format == "lines":
+        notes.append("each line is one; of a folder, each file")
     if report.empty_documents:
         notes.append(f"{report.empty_documents:,} without a kept word")
     if report.duplicate_ids:

@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from polyad.cli.errors import CallError
-from polyad.cli.text import clean
+from polyad.cli.text import one_line, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,7 @@ __all__ = ["ENDINGS", "open_table"]
 
 WriteRows = Callable[[Sequence[str], "NDArray[Any]"], None]
 
+ID_WIDTH = 24
 ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
@@ -47,8 +49,7 @@ def open_table(path: str, columns: Sequence[str]) -> Iterator[WriteRows]:
 
     ending = table_format(path)
     if ending == "-":
-        # On a terminal an id could take over the screen; into a pipe it goes as it is.
-        yield _csv_rows(sys.stdout, columns, clean if sys.stdout.isatty() else str)
+        yield _drawn_rows(columns) if sys.stdout.isatty() else _csv_rows(sys.stdout, columns)
         return
     with atomic_write(path) as out:
         if ending == ".parquet":
@@ -56,16 +57,37 @@ def open_table(path: str, columns: Sequence[str]) -> Iterator[WriteRows]:
                 yield write
             return
         text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
-        yield _csv_rows(text, columns, str) if ending == ".csv" else _jsonl_rows(text, columns)
+        yield _csv_rows(text, columns) if ending == ".csv" else _jsonl_rows(text, columns)
         text.detach()
 
 
-def _csv_rows(out: Any, columns: Sequence[str], shown: Callable[[str], str]) -> WriteRows:
+def _drawn_rows(columns: Sequence[str]) -> WriteRows:
+    """Write rows for a person on a terminal: four digits, and the largest shares where not all have room."""
+    room = shutil.get_terminal_size().columns - ID_WIDTH
+    narrow = max(map(len, columns[1:]), default=0) + 2
+    whole = narrow * (len(columns) - 1) <= room
+    names = [f"{column:>{narrow}}" for column in columns[1:]] if whole else ["  largest topics"]
+    sys.stdout.write(f"{columns[0]:<{ID_WIDTH}}{''.join(names)}\n")
+
+    def write(ids: Sequence[str], values: NDArray[Any]) -> None:
+        for name, row in zip(ids, values):
+            if whole:
+                cells = "".join(f"{value:>{narrow}.4g}" for value in row)
+            else:
+                best = sorted(range(len(row)), key=lambda at: -row[at])[: max(1, room // 18)]
+                cells = "".join(f"  {columns[1 + at]:>9} {row[at]:<6.4f}" for at in best)
+            # An id could take over the screen.
+            sys.stdout.write(f"{one_line(shown(name, ID_WIDTH - 1)):<{ID_WIDTH}}{cells}\n")
+
+    return write
+
+
+def _csv_rows(out: Any, columns: Sequence[str]) -> WriteRows:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
 
     def write(ids: Sequence[str], values: NDArray[Any]) -> None:
-        writer.writerows([shown(name), *row] for name, row in zip(ids, values.tolist()))
+        writer.writerows([name, *row] for name, row in zip(ids, values.tolist()))
 
     return write
 

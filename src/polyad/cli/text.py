@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["clean", "one_line", "shortened"]
+__all__ = ["clean", "one_line", "sentence", "shortened", "shown"]
+
+MAX_SENTENCE = 1000
 
 # Part of Persian and Indian words; every other invisible character can hide or turn text around.
 _JOINERS = "\u200c\u200d"
@@ -22,6 +24,31 @@ def clean(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_shown(character) for character in text)
+
+
+def shown(word: str, characters: int = 200) -> str:
+    """Clean a word or an id for a terminal, and cut one that no person would read to its end.
+
+    Examples
+    --------
+    >>> shown("budget"), shown("x" * 1000, 5)
+    ('budget', 'xxxx…')
+    """
+    return clean(word if len(word) <= characters else f"{word[: characters - 1]}…")
+
+
+def sentence(text: str) -> str:
+    """Put a message on one line, and leave out its middle where something endless is quoted in it.
+
+    Examples
+    --------
+    >>> len(sentence("x" * 10_000_000))
+    1003
+    """
+    if len(text) > MAX_SENTENCE:
+        half = MAX_SENTENCE // 2
+        text = f"{text[:half]} … {text[-half:]}"
+    return one_line(text)
 
 
 def one_line(text: str) -> str:

@@ -41,10 +41,10 @@ def topics(
     """
     if by not in ("relevance", "probability", "lift"):
         raise CallError(f"--by is {by!r}; give relevance, probability or lift.")
-    from polyad.io import load
+    from polyad.io import read_model_file
 
     output = Output(shown)
-    loaded = load(model)
+    loaded = read_model_file(model, bare=True).model
     refuse_signals(model, loaded)
     paired = is_paired(loaded)
     found = (paired_topics if paired else model_topics)(loaded, n_words, by)

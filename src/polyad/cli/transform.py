@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyad.cli.errors import CallError
-from polyad.cli.files import check_writable
+from polyad.cli.evaluate import unknown_note
+from polyad.cli.files import check_output
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.output import Output, Steps
 from polyad.cli.pairs import Side, Sides, aligned_blocks, find_sides
@@ -62,7 +63,7 @@ def transform(
     output = Output(shown)
     table_format(out)
     if out != "-":
-        check_writable(out)
+        check_output(out, [model, corpus, right, *reading.files(), *sides.files()], pattern=reading.pattern)
     loaded = load(model)
     loaded.n_jobs = running.jobs
     started = time.perf_counter()
@@ -71,7 +72,7 @@ def transform(
     tally = _Tally()
     as_object = shown.json and out == "-"
     table = _json_table(columns, tally) if as_object else open_table(out, columns)
-    with table as write, output.progress("Finding topics") as moved:
+    with output.noting(), table as write, output.progress("Finding topics") as moved:
         for blocks in _aligned(views, sides, running.jobs, tally, moved):
             tally.rows(blocks)
             write(blocks[0].ids, _shares(loaded, {view.side.name: block for view, block in zip(views, blocks)}))
@@ -86,7 +87,12 @@ def transform(
         ("Unknown", f"{percent(tally.unknown_share)} of all words are not known to the model"),
         ("Time", rate(tally.seconds, tally.documents)),
     ]
+    if tally.numbered:
+        facts.append(("Ids", "the number of each document, from 0; --id-column names a column of ids"))
     output.facts([*facts, ("Table", out)] if out != "-" else facts)
+    note = unknown_note(tally.unknown_share)
+    if note is not None:
+        output.note(note)
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,7 @@ class _Tally:
         self.seconds = 0.0
         self._bad: dict[str, int] = {}
         self._started = time.perf_counter()
+        self.numbered = True  # whether no document has a name of its own, though it could
 
     def add(self, view: _View, block: Corpus) -> None:
         """Count what was met in reading a block of one view."""
@@ -142,6 +149,8 @@ class _Tally:
         self.tokens += report.tokens
         self.unknown += 0 if unknown is None else unknown.tokens
         self._bad[view.side.name] = 0 if report.reading is None else report.reading.bad
+        named = report.reading is None or report.reading.format not in ("jsonl", "csv", "tsv", "parquet")
+        self.numbered &= not named and all(name.isdigit() for name in block.ids[:100])
 
     def rows(self, blocks: Sequence[Corpus]) -> None:
         """Count documents, and those that have no word in any view."""

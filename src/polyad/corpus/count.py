@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from itertools import islice
+from typing import Any
 
 import joblib  # type: ignore[import-untyped]
 import numpy as np
@@ -19,6 +22,7 @@ from polyad.corpus.counting import ChunkCounts, Numbering, count_chunk
 from polyad.corpus.documents import Document
 from polyad.corpus.report import CorpusReport, Dropped
 from polyad.corpus.vocabulary import choose_words, look_up_words, merge_stems
+from polyad.corpus.watching import begin_under, end_with
 from polyad.corpus.words import TextOptions
 
 __all__ = ["Progress", "count_words"]
@@ -174,10 +178,11 @@ def _count_in_processes(
     and do not run the user's script again, which therefore needs no guard.
     """
     window = 2 * joblib.effective_n_jobs(n_jobs)
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", pre_dispatch="all", batch_size=1)
+    watched: dict[str, Any] = {"initializer": begin_under, "initargs": (os.getpid(),)} if _can_begin_under() else {}
+    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator", pre_dispatch="all", batch_size=1, **watched)
     texts = list(islice(chunks, window))
     while texts:
-        pending = parallel(joblib.delayed(count_chunk)(part, options) for part in texts)
+        pending = parallel(joblib.delayed(_count_for)(os.getpid(), part, options) for part in texts)
         try:
             texts = list(islice(chunks, window))
             started = time.perf_counter()
@@ -189,6 +194,19 @@ def _count_in_processes(
             raise
         merged.seconds_splitting += time.perf_counter() - started
         yield from results
+
+
+def _can_begin_under() -> bool:
+    """Tell whether workers are processes of this one, and can be told to watch it before they have any work."""
+    backend, _ = joblib.parallel.get_active_backend()
+    is_own = type(backend).__name__ == "LokyBackend"
+    return is_own and "backend_kwargs" in signature(joblib.Parallel).parameters
+
+
+def _count_for(parent: int, texts: list[str], options: TextOptions) -> ChunkCounts:
+    """Count a chunk in a worker process."""
+    end_with(parent)
+    return count_chunk(texts, options)
 
 
 def _finish(merged: _Merged, beginning: Beginning, vocabulary: Sequence[str] | None) -> Corpus:

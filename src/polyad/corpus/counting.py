@@ -7,6 +7,8 @@ With the texts as rows of piece counts and the pieces as rows of word counts, th
 
 from __future__ import annotations
 
+import re
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -18,6 +20,11 @@ from scipy.sparse import csr_array
 from polyad.corpus.words import TextOptions, cut_pieces, drop_reason, words_of_piece
 
 __all__ = ["ChunkCounts", "Numbering", "count_chunk"]
+
+
+# The words of so many characters are in memory as texts at a time.
+WINDOW = 1 << 18
+_PLACES_TO_CUT = (re.compile(r"\s"), re.compile(r"\W"))
 
 
 class Numbering(dict[str, int]):
@@ -98,13 +105,33 @@ def _number_pieces(
 
     def cut_each() -> Iterator[list[str]]:
         for text in texts:
-            parts = cut(text)
-            lengths.append(len(parts))
-            yield parts
+            lengths.append(0)
+            for window in windows(text):
+                parts = cut(window)
+                lengths[-1] += len(parts)
+                yield parts
 
     numbers = map(pieces.__getitem__, chain.from_iterable(cut_each()))
     sequence = np.fromiter(numbers, dtype=np.int32)
     return pieces, sequence, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def windows(text: str) -> Iterator[str]:
+    """Cut a very long text at white space; where there is none for long, at what is no letter; and at last anywhere.
+
+    Examples
+    --------
+    >>> list(windows("to be or not"))
+    ['to be or not']
+    """
+    start = 0
+    while len(text) - start > 2 * WINDOW:
+        at, limit = start + WINDOW, start + 2 * WINDOW
+        found = next((match for match in (place.search(text, at, limit) for place in _PLACES_TO_CUT) if match), None)
+        stop = limit if found is None else found.start()
+        yield text[start:stop]
+        start = stop
+    yield text[start:] if start else text
 
 
 def _spell(pieces: Numbering, options: TextOptions) -> tuple[list[str], csr_array]:
@@ -112,13 +139,13 @@ def _spell(pieces: Numbering, options: TextOptions) -> tuple[list[str], csr_arra
     words_of = words_of_piece(options.lowercase, options.apostrophes)
     numbers = Numbering()
     number = numbers.__getitem__
-    indices: list[int] = []
+    indices = array("i")  # a long text has many words: as numbers of Python they would take twice the room
     ends = [0]
     for piece in pieces:
         indices.extend(map(number, words_of(piece)))
         ends.append(len(indices))
     data = np.ones(len(indices), np.int32)
-    arrays = (data, np.asarray(indices, np.int32), np.asarray(ends, np.int64))
+    arrays = (data, np.array(indices, np.int32), np.asarray(ends, np.int64))
     return list(numbers), csr_array(arrays, shape=(len(pieces), len(numbers)))
 
 

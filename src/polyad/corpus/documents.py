@@ -80,6 +80,12 @@ class ReadReport:
         Documents with NUL characters, which separate words like any control character.
     hidden_files : int
         Files of a folder passed over because their name, or that of their folder, starts with a dot.
+    format : str or None
+        The format that was read, where it is one of text.
+    suspicious : int
+        Records that were read, but may be several: see `suspicious_examples`.
+    suspicious_examples : tuple of str
+        The first of them, each a sentence with its place.
 
     Examples
     --------
@@ -94,6 +100,9 @@ class ReadReport:
     blank_lines: int = 0
     with_nul: int = 0
     hidden_files: int = 0
+    format: str | None = None
+    suspicious: int = 0
+    suspicious_examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{self.documents} documents"]
@@ -101,7 +110,15 @@ class ReadReport:
         parts += [f"{self.with_nul} with NUL characters"] if self.with_nul else []
         parts += [f"{self.bad} bad records skipped (the first: {self.bad_examples[0]})"] if self.bad else []
         parts += [f"{self.hidden_files} hidden files passed over"] if self.hidden_files else []
+        parts += [f"{self.suspicious} suspicious (the first: {self.suspicious_examples[0]})"] if self.suspicious else []
         return ", ".join(parts)
+
+    def warning(self) -> str | None:
+        """Say what may have been lost, or None."""
+        if not self.suspicious:
+            return None
+        more = f" ({self.suspicious - 1:,} more such places follow.)" if self.suspicious > 1 else ""
+        return f"{self.suspicious_examples[0]}{more}"
 
 
 @dataclass
@@ -116,6 +133,15 @@ class Tally:
     blank_lines: int = 0
     with_nul: int = 0
     hidden_files: int = 0
+    format: str | None = None
+    suspicious: int = 0
+    suspicious_examples: list[str] = field(default_factory=list)
+
+    def suspect(self, sentence: str) -> None:
+        """Count a record that was read, but may not be what it seems."""
+        self.suspicious += 1
+        if len(self.suspicious_examples) < EXAMPLES:
+            self.suspicious_examples.append(sentence)
 
     def reject(self, error: CorpusError) -> None:
         """Raise the error, or count it where bad records are to be skipped."""
@@ -145,6 +171,9 @@ class Tally:
             blank_lines=self.blank_lines,
             with_nul=self.with_nul,
             hidden_files=self.hidden_files,
+            format=self.format,
+            suspicious=self.suspicious,
+            suspicious_examples=tuple(self.suspicious_examples),
         )
 
 

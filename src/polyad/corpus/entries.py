@@ -14,6 +14,7 @@ from polyad.corpus.documents import CorpusError
 __all__ = ["Entries", "check_size", "to_matrix"]
 
 MAX_INDEX = 2**31 - 1
+PER_ENTRY = 10  # documents, or words, that an entry may stand for
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,11 @@ def to_matrix(batches: Iterable[Entries], shape: tuple[int, int]) -> coo_array:
 
 
 def blocks_in_order(
-    batches: Iterable[Entries], shape: tuple[int, int], documents: int, path: str
+    batches: Iterable[Entries], shape: tuple[int, int], documents: int, path: str, max_announced: int
 ) -> Iterator[coo_array]:
     """Cut entries whose documents come in order into matrices of so many documents."""
     waiting: list[Entries] = []
-    first, last = 0, -1
+    first, last, found = 0, -1, 0
     for batch in batches:
         if len(batch.documents) == 0:
             continue
@@ -69,12 +70,15 @@ def blocks_in_order(
                 path=path,
             )
         last = int(batch.documents[-1])
+        found += len(batch.documents)
+        check_size("documents", last + 1, found, path, max_announced)
         waiting.append(batch)
         while last >= first + documents:
             yield to_matrix(_between(waiting, first, first + documents), (documents, shape[1]))
             first += documents
             waiting = [_part(entry, entry.documents >= first, 0) for entry in waiting]
             waiting = [entry for entry in waiting if len(entry.documents)]
+    check_size("documents", shape[0], found, path, max_announced)
     while first < shape[0]:
         stop = min(first + documents, shape[0])
         yield to_matrix(_between(waiting, first, stop), (stop - first, shape[1]))
@@ -99,11 +103,18 @@ def _part(batch: Entries, chosen: NDArray[np.bool_], first: int) -> Entries:
     return Entries(batch.documents[chosen] - first, batch.words[chosen], batch.counts[chosen])
 
 
-def check_size(what: str, size: int, entries: int, path: str) -> None:
+def check_size(what: str, size: int, entries: int, path: str, max_announced: int) -> None:
     """Refuse a size that would take the memory of the machine for a file that holds next to nothing."""
-    if size > MAX_INDEX or size > 1000 * entries + 10_000_000:
+    if size > MAX_INDEX:
         raise CorpusError(
-            f"the header announces {size:,} {what} for {entries:,} entries, which cannot be right", path=path
+            f"there would be {size:,} {what}, which cannot be right: {MAX_INDEX:,} are the most possible", path=path
+        )
+    allowed = max_announced + PER_ENTRY * entries
+    if size > allowed:
+        raise CorpusError(
+            f"there would be {size:,} {what} for {entries:,} entries, which cannot be right: at most {allowed:,} are "
+            "read; if it is right, raise max_announced",
+            path=path,
         )
 
 

@@ -11,7 +11,17 @@ from typing import Literal, get_args
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.streams import open_stream
 
-__all__ = ["COUNT_FORMATS", "FORMATS", "TEXT_FORMATS", "Format", "is_counts", "recognise", "recognise_bytes"]
+__all__ = [
+    "COUNT_FORMATS",
+    "FORMATS",
+    "TEXT_FORMATS",
+    "Format",
+    "is_counts",
+    "is_html",
+    "recognise",
+    "recognise_bytes",
+    "refuse_foreign",
+]
 
 Format = Literal["folder", "lines", "jsonl", "csv", "tsv", "parquet", "uci", "ldac", "mtx", "npz"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -31,10 +41,20 @@ _BY_SUFFIX: dict[str, Format] = {
     ".ldac": "ldac",
     ".lda-c": "ldac",
 }
-_PACKED = (".gz", ".zst", ".zstd")
-_UCI_START = re.compile(rb"\s*\d+\s*\n\s*\d+\s*\n\s*\d+\s*(\n\s*\d+[ \t]+\d+[ \t]+\d+\s*(\n|$)|$)")
+_PACKED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
+# A first entry that is wrong (a count below 0, or broken) makes it a bad file of counts, and not a text of numbers.
+_UCI_NUMBER = rb"[-+]?\d[\d.eE+-]*"
+_UCI_START = re.compile(rb"\s*\d+\s*\n\s*\d+\s*\n\s*\d+\s*(\n\s*%b[ \t]+%b[ \t]+%b\s*(\n|$)|$)" % ((_UCI_NUMBER,) * 3))
 _LDAC_START = re.compile(rb"\d+([ \t]+\d+:\d+)+[ \t]*\r?(\n|$)")
-_FOREIGN = ((b"%PDF", "a PDF"), (b"PK\x03\x04", "a zip archive"), (b"SQLite format 3", "an SQLite database"))
+_FOREIGN = (
+    (b"%PDF", "a PDF"),
+    (b"PK\x03\x04", "a zip archive (as DOCX, ODT and EPUB are)"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document"),
+    (b"{\\rtf", "RTF"),
+    (b"SQLite format 3", "an SQLite database"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+)
+_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 
 
 def is_counts(format: Format) -> bool:  # noqa: A002 - the word that every caller and the command use
@@ -89,14 +109,34 @@ def recognise_bytes(sample: bytes, name: str) -> Format:
         return _BY_SUFFIX[suffix]
     if sample.startswith(b"PK\x03\x04") and b".npy" in sample[:200]:
         return "npz"
-    for magic, what in _FOREIGN:
-        if sample.startswith(magic):
-            raise CorpusError(f"this is {what}, not text or counts; the formats are {', '.join(FORMATS)}", path=name)
-    if _UCI_START.match(sample):
+    refuse_foreign(sample, name)
+    if _UCI_START.match(sample) or PurePath(name).name.startswith("docword."):
         return "uci"
     if _LDAC_START.match(sample) or suffix == ".dat":
         return "ldac"
     return _by_look(sample, name, suffix)
+
+
+def refuse_foreign(sample: bytes, name: str) -> None:
+    """Refuse a file whose first bytes tell that it is neither text nor counts."""
+    for magic, what in _FOREIGN:
+        if sample.startswith(magic):
+            raise CorpusError(
+                f"this is {what}, not text or counts; save its text as a plain file. The formats are "
+                f"{', '.join(FORMATS)}",
+                path=name,
+            )
+
+
+def is_html(sample: bytes) -> bool:
+    """Tell whether a file starts as HTML does.
+
+    Examples
+    --------
+    >>> is_html(b"<!DOCTYPE html>"), is_html(b"less < more")
+    (True, False)
+    """
+    return _HTML.match(sample[:4000]) is not None
 
 
 def _by_look(sample: bytes, name: str, suffix: str) -> Format:

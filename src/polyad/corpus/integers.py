@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.corpus.documents import CorpusError
+from polyad.corpus.options import MAX_DOCUMENT_BYTES
 from polyad.corpus.streams import ByteStream
 
 __all__ = ["Integers", "read_blocks_of_lines", "scan_integers"]
@@ -15,6 +17,7 @@ __all__ = ["Integers", "read_blocks_of_lines", "scan_integers"]
 BLOCK_BYTES = 1 << 21
 # Nineteen digits could pass the largest number of 64 bits.
 _MAX_DIGITS = 18
+_POWERS = 10 ** np.arange(_MAX_DIGITS, dtype=np.int64)
 _KINDS = np.zeros(256, dtype=np.uint8)
 _BLANK, _DIGIT, _COLON, _NEWLINE = 1, 2, 3, 4
 for _byte, _kind in ((b" \t\r", _BLANK), (b"0123456789", _DIGIT), (b":", _COLON), (b"\n", _NEWLINE)):
@@ -43,16 +46,33 @@ class Integers:
     n_lines: int
 
 
-def read_blocks_of_lines(stream: ByteStream) -> Iterator[bytes]:
-    """Yield blocks of whole lines; the last line gets its end if it has none."""
+def read_blocks_of_lines(stream: ByteStream, max_bytes: int = MAX_DOCUMENT_BYTES, line: int = 0) -> Iterator[bytes]:
+    """Yield blocks of whole lines; the last line gets its end if it has none.
+
+    A line of more than an eighth of `max_bytes` is an error: as numbers it takes twenty times the room. `line` is the
+    number of lines before the first.
+    """
+    limit = max(1, max_bytes // 8)
     rest: list[bytes] = []
+    waiting = 0
     while block := stream.reader.read(BLOCK_BYTES):
         cut = block.rfind(b"\n") + 1
+        first = block.find(b"\n")
+        if waiting + (len(block) if first < 0 else first) > limit:
+            raise CorpusError(
+                f"the line is longer than {limit:,} bytes; is there one document on each line? If so, raise "
+                "max_document_bytes to eight times its length",
+                path=stream.name,
+                line=line + 1,
+            )
         if cut == 0:
             rest.append(block)
+            waiting += len(block)
             continue
+        line += block.count(b"\n")
         yield b"".join([*rest, block[:cut]])
         rest = [block[cut:]] if cut < len(block) else []
+        waiting = len(block) - cut
     if rest:
         yield b"".join(rest) + b"\n"
 
@@ -86,9 +106,9 @@ def scan_integers(block: bytes) -> Integers | None:
     if not n_colons == np.count_nonzero(before_colon) == np.count_nonzero(starts_after_colon):
         return None
     places = np.flatnonzero(digit)
-    exponents = np.repeat(stops, lengths) - 1 - places
-    digits = np.frombuffer(block, dtype=np.uint8)[places].astype(np.int64) - ord("0")
-    scaled = digits * 10 ** exponents.astype(np.int64)
+    exponents = (np.repeat(stops, lengths) - 1 - places).astype(np.uint8)
+    scaled = _POWERS[exponents]
+    scaled *= np.frombuffer(block, dtype=np.uint8)[places] - ord("0")
     offsets = np.cumsum(lengths) - lengths
     values = np.add.reduceat(scaled, offsets) if len(offsets) else np.empty(0, np.int64)
     newline_places = np.flatnonzero(kinds == _NEWLINE)

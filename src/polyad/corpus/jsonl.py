@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from polyad.corpus.documents import CorpusError, Document, Tally
 from polyad.corpus.lines import read_lines
 from polyad.corpus.options import ReadOptions
 from polyad.corpus.streams import ByteStream
-from polyad.corpus.tables import pick_columns
+from polyad.corpus.tables import find_column, pick_columns
 
 __all__ = ["read_jsonl"]
 
 
 def read_jsonl(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[Document]:
-    """Yield one document an object; the first object tells which fields are the text and the id.
+    """Yield one document an object; the first object tells which field is the text.
 
-    A text of null is an empty document; a line without the field is malformed. An id may be a number.
+    A text of null is an empty document; a line without the field is malformed. An id may be a number, and an object
+    may be without one; but a field of ids that was asked for must be in some of them.
     """
     lines = read_lines(
         stream,
@@ -27,23 +29,40 @@ def read_jsonl(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterat
         errors=options.errors,
         max_bytes=options.max_document_bytes,
     )
-    columns: tuple[str, str | None] | None = None
+    text_column: str | None = None
+    ids = _Ids(options.id_column)
     for number, line in lines:
         if not line or line.isspace():
             tally.blank_lines += 1
             continue
         try:
             record = _parse(line)
-            columns = columns or pick_columns(list(record), options, stream.name)
-        except _BadRecordError as error:
-            tally.reject(CorpusError(str(error), path=stream.name, line=number))
-            continue
-        try:
-            name, text = _fields(record, *columns)
+            if text_column is None:
+                text_column, _ = pick_columns(list(record), replace(options, id_column=None), stream.name)
+            name, text = _fields(record, text_column, ids.field_of(record))
         except _BadRecordError as error:
             tally.reject(CorpusError(str(error), path=stream.name, line=number))
             continue
         yield tally.document(name, text)
+    if ids.are_missing and tally.documents:
+        raise CorpusError(f"no object has a field {options.id_column!r} of ids; name another", path=stream.name)
+
+
+class _Ids:
+    """Which field the ids are in: the one that was asked for, or the first that is named so."""
+
+    def __init__(self, asked: str | None) -> None:
+        self._asked = asked
+        self._field: str | None = None
+
+    def field_of(self, record: dict[str, Any]) -> str | None:
+        if self._field is None:
+            self._field = find_column(list(record), self._asked or "id")
+        return self._field
+
+    @property
+    def are_missing(self) -> bool:
+        return self._asked is not None and self._field is None
 
 
 class _BadRecordError(Exception):

@@ -37,7 +37,7 @@ class StopWords:
     Parameters
     ----------
     source : str
-        A language, the name of a file, or "given".
+        A language, "file", or "given".
     words : tuple of str
         The words, sorted.
 
@@ -92,7 +92,8 @@ def load_stop_words(spec: str | os.PathLike[str] | Iterable[str] | StopWords | N
     if isinstance(spec, str) and (words_of_language := _language_stop_words(name)):
         return words_of_language
     if Path(name).is_file():
-        return StopWords(name, _read_word_list(name))
+        # Where the file lies is nobody's business: the words are what a model keeps.
+        return StopWords("file", _read_word_list(name))
     raise ValueError(
         f"{name!r} is neither a language with a list of stop words nor a file; "
         f"use a name or code such as 'english' or 'en', the path of a file with one word a line, or 'none'."

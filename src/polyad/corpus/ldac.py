@@ -14,14 +14,14 @@ from polyad.corpus.streams import ByteStream
 __all__ = ["read_ldac"]
 
 
-def read_ldac(stream: ByteStream, tally: Tally, n_words: int | None) -> Iterator[tuple[int, Entries]]:
+def read_ldac(stream: ByteStream, tally: Tally, n_words: int | None, max_bytes: int) -> Iterator[tuple[int, Entries]]:
     """Yield batches: how many documents, and their entries with documents numbered through the whole file.
 
     With `n_words`, the number of a word must be below it. Blank lines are no documents (an empty one is ``0``).
     """
     limit = n_words if n_words is not None else MAX_INDEX
     line = first = 0
-    for block in read_blocks_of_lines(stream):
+    for block in read_blocks_of_lines(stream, max_bytes):
         batch = _scan(block, limit)
         if batch is None:
             batch = _scan_slowly(block, limit, line, stream.name, tally)

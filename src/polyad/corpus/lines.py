@@ -128,6 +128,7 @@ def read_lines(
         except CorpusError as error:
             tally.reject(error)
             continue
+        del data  # a long line need not be there twice
         yield number, text
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from polyad.corpus.documents import CorpusError, Tally
 from polyad.corpus.entries import MAX_INDEX, check_size, numbers_of, to_matrix
+from polyad.corpus.options import ReadOptions
 from polyad.corpus.streams import ByteStream
 from polyad.corpus.triples import read_triples
 
@@ -21,7 +22,7 @@ __all__ = ["read_matrix_market"]
 _LINE_BYTES = 10_000
 
 
-def read_matrix_market(stream: ByteStream, tally: Tally) -> Any:
+def read_matrix_market(stream: ByteStream, tally: Tally, reading: ReadOptions) -> Any:
     """Read the matrix; bad entries of coordinate files can be skipped, those of arrays cannot."""
     banner = stream.reader.readline(_LINE_BYTES).decode("latin-1").lower().split()
     if len(banner) != 5 or banner[:2] != ["%%matrixmarket", "matrix"]:
@@ -42,10 +43,15 @@ def read_matrix_market(stream: ByteStream, tally: Tally) -> Any:
     sizes, number = _read_sizes(stream, 3 if layout == "coordinate" else 2)
     shape = (sizes[0], sizes[1])
     if layout == "array":
-        return _read_array(stream, shape, number)
-    check_size("rows", shape[0], sizes[2], stream.name)
-    check_size("columns", shape[1], sizes[2], stream.name)
-    return to_matrix(read_triples(stream, tally, shape, sizes[2], number, _real_count), shape)
+        return _read_array(stream, shape, number, reading)
+    _check_shape(shape, sizes[2], stream, reading)
+    triples = read_triples(stream, tally, shape, sizes[2], number, reading.max_document_bytes, _real_count)
+    return to_matrix(triples, shape)
+
+
+def _check_shape(shape: tuple[int, int], entries: int, stream: ByteStream, reading: ReadOptions) -> None:
+    for what, size in zip(("rows", "columns"), shape):
+        check_size(what, size, entries, stream.name, reading.max_announced)
 
 
 def _read_sizes(stream: ByteStream, wanted: int) -> tuple[list[int], int]:
@@ -70,7 +76,7 @@ def _real_count(field: bytes) -> int | None:
     return int(value) if value >= 0 and value.is_integer() else None
 
 
-def _read_array(stream: ByteStream, shape: tuple[int, int], number: int) -> Any:
+def _read_array(stream: ByteStream, shape: tuple[int, int], number: int, reading: ReadOptions) -> Any:
     # The values are gathered before any room is made, so that only the file itself takes memory.
     values = np.fromiter(_array_values(stream, number), dtype=np.int32)
     if len(values) != shape[0] * shape[1]:
@@ -79,8 +85,7 @@ def _read_array(stream: ByteStream, shape: tuple[int, int], number: int) -> Any:
             "the file may be cut short",
             path=stream.name,
         )
-    check_size("rows", shape[0], len(values), stream.name)
-    check_size("columns", shape[1], len(values), stream.name)
+    _check_shape(shape, len(values), stream, reading)
     # Columns come one after the other.
     return values.reshape(shape[1], shape[0]).T
 

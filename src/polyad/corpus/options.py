@@ -8,9 +8,10 @@ from typing import get_args
 from polyad.corpus.formats import FORMATS, Format
 from polyad.corpus.lines import check_encoding
 
-__all__ = ["MAX_DOCUMENT_BYTES", "ReadOptions"]
+__all__ = ["MAX_ANNOUNCED", "MAX_DOCUMENT_BYTES", "ReadOptions"]
 
 MAX_DOCUMENT_BYTES = 64 * 2**20
+MAX_ANNOUNCED = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +36,13 @@ class ReadOptions:
         Of a folder, only the files whose names match, such as "*.txt".
     max_document_bytes : int
         A longer line, record or file is malformed. A file with the wrong line ends, or a quote that is never
-        closed, would otherwise become one document as large as the file.
+        closed, would otherwise become one document as large as the file. Lines of counts, which take more room than
+        they have bytes, may have an eighth as many; what is compressed may unpack to a sixteenth as many, or to 100
+        times what is stored.
+    max_announced : int
+        The most documents or words that a file of counts may announce, and ten more for each entry that it has; the
+        most names in a list of words or ids, and one more for each byte of its file. A few bytes could otherwise ask
+        for all memory there is.
     vocabulary_file : str, optional
         The words of a count file, one a line; None looks beside it (see `find_vocabulary`), and "none"
         numbers the words instead.
@@ -54,6 +61,7 @@ class ReadOptions:
     skip_bad: bool = False
     pattern: str | None = None
     max_document_bytes: int = MAX_DOCUMENT_BYTES
+    max_announced: int = MAX_ANNOUNCED
     vocabulary_file: str | None = None
 
     def __post_init__(self) -> None:
@@ -61,4 +69,11 @@ class ReadOptions:
             raise ValueError(f"{self.format!r} is not a format; the formats are {', '.join(FORMATS)}.")
         if self.max_document_bytes < 1:
             raise ValueError(f"max_document_bytes must be at least 1, not {self.max_document_bytes}.")
+        if self.max_announced < 0:
+            raise ValueError(f"max_announced must be a number from 0 on, not {self.max_announced}.")
         check_encoding(self.encoding, self.errors)
+
+    @property
+    def max_unpacked(self) -> int:
+        """The bytes that anything may unpack to, however few are stored."""
+        return max(1, self.max_document_bytes // 16)

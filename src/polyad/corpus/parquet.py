@@ -7,7 +7,7 @@ from typing import Any
 
 from polyad.corpus.documents import CorpusError, Document, Tally
 from polyad.corpus.options import ReadOptions
-from polyad.corpus.streams import ByteStream, seekable
+from polyad.corpus.streams import ByteStream, check_unpacked, seekable
 from polyad.corpus.tables import pick_columns
 
 __all__ = ["read_parquet"]
@@ -21,19 +21,29 @@ def read_parquet(
     """Yield one document a row, a few hundred rows in memory at a time; a null text is an empty document."""
     parquet = _import_parquet(stream.name)
     with seekable(stream) as file:
+        stored = file.seek(0, 2)
+        file.seek(0)
         table = _guarded(lambda: parquet.ParquetFile(file), stream.name)
-        columns = pick_columns(table.schema_arrow.names, options, stream.name)
+        columns = pick_columns(_guarded(lambda: table.schema_arrow.names, stream.name), options, stream.name)
         _check_text(table.schema_arrow.field(columns[0]), stream.name)
         wanted = [column for column in columns if column is not None]
-        batches = _guarded(lambda: table.iter_batches(batch_size=BATCH_ROWS, columns=wanted), stream.name)
+        _check_rows(table.metadata.num_rows, stored, options, stream.name)
+        check_unpacked(
+            _guarded(lambda: _unpacked_size(table.metadata), stream.name), stored, options.max_unpacked, stream.name
+        )
+        # A text that many rows share stays one text: written out for every row, a few bytes could fill all memory.
+        shared = _guarded(lambda: parquet.ParquetFile(file, read_dictionary=wanted), stream.name)
+        batches = _guarded(lambda: shared.iter_batches(batch_size=BATCH_ROWS, columns=wanted), stream.name)
         total = max(1, table.metadata.num_rows)
-        row = 0
+        row = characters = 0
         while True:
             batch = _guarded(lambda: next(batches, None), stream.name)
             if batch is None:
                 return
             for name, text in _rows(batch, columns, stream.name):
                 row += 1
+                characters += len(text or "")
+                check_unpacked(characters, stored, options.max_unpacked, stream.name)
                 if isinstance(text, str) and len(text) <= options.max_document_bytes:
                     yield tally.document(name, text)
                     continue
@@ -44,7 +54,27 @@ def read_parquet(
                     "if it is meant to be one document, raise max_document_bytes"
                 )
                 tally.reject(CorpusError(problem, path=stream.name, line=row, unit="row"))
+            _check_rows(row, stored, options, stream.name)
             moved(row / total)
+
+
+def _check_rows(rows: int, stored: int, options: ReadOptions, path: str) -> None:
+    """Refuse rows that nothing is stored of: a thousand million nulls take a few bytes."""
+    allowed = options.max_announced + stored
+    if rows > allowed:
+        raise CorpusError(
+            f"there are more than the {allowed:,} rows that are read from {stored:,} bytes; if this is right, raise "
+            "max_announced",
+            path=path,
+        )
+
+
+def _unpacked_size(metadata: Any) -> int:
+    """Return how much all pages unpack to, as far as the file itself tells.
+
+    The metadata of single columns are better not asked: where they are damaged, pyarrow ends the process.
+    """
+    return sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
 
 
 def _import_parquet(path: str) -> Any:
@@ -92,3 +122,17 @@ def _value(column: Any, at: int) -> Any:
         return column[at].as_py()
     except UnicodeDecodeError:
         return b""
+    except (ValueError, OverflowError):
+        # A date beyond those of Python, and whatever else it has no value for.
+        return _as_text(column.slice(at, 1))
+
+
+def _as_text(cell: Any) -> str | None:
+    if hasattr(cell, "dictionary_decode"):
+        cell = cell.dictionary_decode()
+    for kind in ("int64", "int32", "string"):
+        try:
+            return str(cell.cast(kind)[0].as_py())
+        except Exception:  # pyarrow has an error of its own for every pair of kinds
+            continue
+    return None

@@ -8,6 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from polyad.corpus.documents import CorpusError, Document, Tally, listed
+from polyad.corpus.formats import is_html, refuse_foreign
+from polyad.corpus.html import text_of_html
 from polyad.corpus.lines import decode, find_encoding, read_lines
 from polyad.corpus.options import ReadOptions
 from polyad.corpus.streams import ByteStream, open_stream
@@ -26,7 +28,17 @@ def read_plain_lines(stream: ByteStream, tally: Tally, options: ReadOptions) -> 
         errors=options.errors,
         max_bytes=options.max_document_bytes,
     )
-    for _, text in lines:
+    if is_html(stream.sample()):
+        tally.suspect(
+            f"{stream.name}, line 1: this is HTML, and its tags are counted as words; put it in a folder and give "
+            "that: there each file is a document, and the tags of HTML are left out."
+        )
+    for number, text in lines:
+        if "\r" in text:
+            tally.suspect(
+                f"{stream.name}, line {number}: there are {text.count(chr(13)):,} carriage returns in the line, and "
+                "they do not end it; if each of them ends a document, turn them into line feeds: tr '\\r' '\\n'."
+            )
         yield tally.document(None, text)
 
 
@@ -43,8 +55,9 @@ def list_files(folder: Path, pattern: str | None, tally: Tally) -> list[Path]:
                 tally.hidden_files += 1
             elif pattern is None or fnmatch(name, pattern):
                 file = Path(parent, name)
-                # A pipe or a device among the files would be read for ever.
-                if file.is_file() or file.is_symlink():
+                # A pipe or a device among the files, or at the end of a link, would be read for ever; a link that
+                # leads nowhere is an error of its own.
+                if file.is_file() or (file.is_symlink() and not file.exists()):
                     found.append(file)
         hidden = [name for name in folders if name.startswith(".")]
         for name in hidden:
@@ -54,7 +67,7 @@ def list_files(folder: Path, pattern: str | None, tally: Tally) -> list[Path]:
 
 
 def read_folder(folder: Path, tally: Tally, options: ReadOptions, moved: Callable[[float], None]) -> Iterator[Document]:
-    """Yield one document a file; its id is the path from the folder."""
+    """Yield one document a file; its id is the path from the folder. Of HTML, what the page shows is the text."""
     files = list_files(folder, options.pattern, tally)
     tables = [file for file in files if any(suffix in _TABLES for suffix in map(str.lower, file.suffixes[-2:]))]
     if tables and options.pattern is None:
@@ -75,7 +88,9 @@ def read_folder(folder: Path, tally: Tally, options: ReadOptions, moved: Callabl
 
 def _read_whole(file: Path, options: ReadOptions) -> str:
     limit = options.max_document_bytes
-    with open_stream(file) as stream:
+    with open_stream(file, options.max_unpacked) as stream:
+        sample = stream.sample()
+        refuse_foreign(sample, stream.name)
         codec, mark = find_encoding(stream.sample(), options.encoding, stream.name)
         stream.reader.read(mark)
         data = stream.reader.read(limit + 1)
@@ -84,4 +99,5 @@ def _read_whole(file: Path, options: ReadOptions) -> str:
             f"the file is longer than {limit:,} bytes; if it is meant to be one document, raise max_document_bytes",
             path=str(file),
         )
-    return decode(data, codec, options.errors, path=str(file))
+    text = decode(data, codec, options.errors, path=str(file))
+    return text_of_html(text) if is_html(sample) else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TypeVar
 
@@ -90,9 +90,10 @@ class DocumentReader:
         if self.path != "-" and Path(self.path).is_dir():
             if self.reading.format not in (None, "folder"):
                 raise CorpusError(f"this is a folder, not a {self.reading.format} file", path=self.path)
+            self._tally.format = "folder"
             yield from read_folder(Path(self.path), self._tally, self.reading, self._moved)
             return
-        with nullcontext(self._given) if self._given is not None else open_stream(self.path) as stream:
+        with nullcontext(self._given) if self._given is not None else self._opened() as stream:
             self._stream = stream
             yield from read_stream(stream, self._tally, self.reading, self._moved)
         self._moved(1.0)
@@ -100,6 +101,9 @@ class DocumentReader:
     def batches(self, documents: int = 1000, characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
         """Yield lists of at most so many documents, closed earlier when they hold so many characters."""
         return batched(self, documents, characters)
+
+    def _opened(self) -> AbstractContextManager[ByteStream]:
+        return open_stream(self.path, self.reading.max_unpacked)
 
     def _moved(self, fraction: float) -> None:
         self._fraction = fraction
@@ -116,6 +120,7 @@ def read_stream(
         )
     if chosen == "folder":
         raise CorpusError("this is a file, not a folder", path=stream.name)
+    tally.format = chosen
     if chosen == "lines":
         return read_plain_lines(stream, tally, reading)
     if chosen == "jsonl":

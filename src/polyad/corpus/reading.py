@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from polyad.corpus.choices import look_at_beginning, of_counts
 from polyad.corpus.corpus import Corpus, align_vocabulary, complete_report, make_corpus
 from polyad.corpus.count import count_words
 from polyad.corpus.documents import CorpusError, Document, Tally
-from polyad.corpus.entries import Entries, blocks_in_order, blocks_of_batches, to_matrix
+from polyad.corpus.entries import Entries, blocks_in_order, blocks_of_batches, check_size, to_matrix
 from polyad.corpus.filtering import filter_words
 from polyad.corpus.formats import COUNT_FORMATS, Format, recognise_bytes
 from polyad.corpus.ldac import read_ldac
@@ -127,7 +128,7 @@ def read_blocks(
         if isinstance(source, DocumentReader):
             blocks = _text_blocks(source, options or TextOptions(), vocabulary, documents, n_jobs)
         else:
-            counts = _count_blocks(*source, path, reading, documents)
+            counts = _count_blocks(*source, path, reading, documents, len(vocabulary))
             blocks = (align_vocabulary(corpus, vocabulary) for corpus in counts)
         done = 0
         for block in blocks:
@@ -146,6 +147,14 @@ def _text_blocks(
         block = count_words(batch, beginning.options, vocabulary=vocabulary, n_jobs=n_jobs)
         report = replace(block.report, reading=reader.report, language=beginning.language, sampled=beginning.sampled)
         yield replace(block, report=report)
+    _warn(reader)
+
+
+def _warn(reader: DocumentReader) -> None:
+    """Tell what may have been lost in reading."""
+    sentence = reader.report.warning()
+    if sentence is not None:
+        warnings.warn(sentence, UserWarning, stacklevel=2)
 
 
 @contextmanager
@@ -154,7 +163,7 @@ def _opened(path: str | os.PathLike[str], reading: ReadOptions) -> Iterator[Docu
     if os.fspath(path) != "-" and Path(path).is_dir():
         yield DocumentReader(path, reading)
         return
-    with open_stream(path) as stream:
+    with open_stream(path, reading.max_unpacked) as stream:
         chosen = reading.format or recognise_bytes(stream.sample(), stream.name)
         if chosen in COUNT_FORMATS:
             yield chosen, stream
@@ -178,6 +187,7 @@ def _read_text(
     if len(corpus) == 0 and vocabulary is None:
         bad = f"; {reader.report.bad} bad records were skipped" if reader.report.bad else ""
         raise CorpusError(f"there are no documents in it{bad}", path=reader.path)
+    _warn(reader)
     return replace(corpus, report=replace(corpus.report, reading=reader.report))
 
 
@@ -187,12 +197,17 @@ def _read_counts(
     words, ids = _sidecars(path, reading)
     n_words = None if words is None else len(words)
     if chosen == "uci":
-        shape, batches = read_uci(stream, tally)
+        shape, batches = read_uci(stream, tally, reading)
         counts: Any = to_matrix(batches, shape)
     elif chosen == "ldac":
-        counts = _ldac_matrix(stream, tally, n_words)
+        counts = _ldac_matrix(stream, tally, n_words, reading)
     else:
-        counts = read_matrix_market(stream, tally) if chosen == "mtx" else read_npz(stream)
+        counts = read_matrix_market(stream, tally, reading) if chosen == "mtx" else read_npz(stream, reading)
+    # What a header announced may not have come, and neither may be made room for.
+    entries = counts.nnz if hasattr(counts, "nnz") else counts.size
+    check_size("documents", counts.shape[0], entries, stream.name, reading.max_announced)
+    if words is None:
+        check_size("words", counts.shape[1], entries, stream.name, reading.max_announced)
     if ids is not None and tally.bad and len(ids) != counts.shape[0]:
         # Which names the skipped documents had is not known.
         ids = None
@@ -200,7 +215,12 @@ def _read_counts(
 
 
 def _count_blocks(
-    chosen: Format, stream: ByteStream, path: str | os.PathLike[str], reading: ReadOptions, documents: int
+    chosen: Format,
+    stream: ByteStream,
+    path: str | os.PathLike[str],
+    reading: ReadOptions,
+    documents: int,
+    n_columns: int,
 ) -> Iterator[Corpus]:
     tally = Tally(reading.skip_bad)
     if chosen not in ("uci", "ldac"):
@@ -211,12 +231,19 @@ def _count_blocks(
         return
     words, ids = _sidecars(path, reading)
     if chosen == "uci":
-        shape, batches = read_uci(stream, tally)
-        blocks = blocks_in_order(batches, shape, documents, stream.name)
+        shape, batches = read_uci(stream, tally, reading)
+        if words is None and shape[1] != n_columns:
+            raise CorpusError(
+                f"the counts have {shape[1]} columns and no words, but the vocabulary has {n_columns}; give the file "
+                "of the words",
+                path=stream.name,
+            )
+        blocks = blocks_in_order(batches, shape, documents, stream.name, reading.max_announced)
     else:
         if words is None:
             raise CorpusError("the file of the words is needed to read LDA-C in blocks", path=stream.name)
-        blocks = blocks_of_batches(read_ldac(stream, tally, len(words)), len(words), documents)
+        batches_of_lines = read_ldac(stream, tally, len(words), reading.max_document_bytes)
+        blocks = blocks_of_batches(batches_of_lines, len(words), documents)
     first = 0
     for matrix in blocks:
         stop = first + matrix.shape[0]
@@ -226,11 +253,11 @@ def _count_blocks(
         first = stop
 
 
-def _ldac_matrix(stream: ByteStream, tally: Tally, n_words: int | None) -> Any:
+def _ldac_matrix(stream: ByteStream, tally: Tally, n_words: int | None, reading: ReadOptions) -> Any:
     n_documents = 0
     batches: list[Entries] = []
     largest = -1
-    for n_new, entries in read_ldac(stream, tally, n_words):
+    for n_new, entries in read_ldac(stream, tally, n_words, reading.max_document_bytes):
         n_documents += n_new
         batches.append(entries)
         largest = max(largest, int(entries.words.max(initial=-1)))
@@ -247,6 +274,6 @@ def _sidecars(
         words_file = None if reading.vocabulary_file == "none" else Path(reading.vocabulary_file)
     ids_file = find_ids(path) if on_disk else None
     return (
-        read_names(words_file) if words_file is not None else None,
-        read_names(ids_file) if ids_file is not None else None,
+        read_names(words_file, reading) if words_file is not None else None,
+        read_names(ids_file, reading) if ids_file is not None else None,
     )

@@ -22,7 +22,7 @@ class Dropped:
     tokens : int
         How many occurrences.
     examples : tuple of str
-        The most frequent of them.
+        The most frequent of them, long ones cut short.
 
     Examples
     --------
@@ -38,7 +38,11 @@ class Dropped:
     def from_totals(cls, totals: Mapping[str, int]) -> Dropped:
         """Summarise words with their numbers of occurrences."""
         ranked = sorted(totals, key=lambda word: (-totals[word], word))
-        return cls(len(totals), sum(totals.values()), tuple(ranked[:EXAMPLES]))
+        return cls(len(totals), sum(totals.values()), tuple(_shortened(word) for word in ranked[:EXAMPLES]))
+
+
+def _shortened(word: str) -> str:
+    return word if len(word) <= 80 else f"{word[:79]}…"
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class CorpusReport:
         Occurrences of kept words, the sum of the counts.
     dropped : dict of str to Dropped
         Words left out, by reason: "stop words", "numbers", "short words", "rare words", "frequent words",
-        "beyond max_features", and "unknown words" where new text meets words that the vocabulary lacks.
+        "endless words" (over 131,072 characters), "beyond max_features", and "unknown words" where new text meets
+        words that the vocabulary lacks.
     empty_documents : int
         Rows without any kept word; they stay.
     duplicate_ids : int

@@ -6,14 +6,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyad.corpus.atomic import atomic_write
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.lines import decode
+from polyad.corpus.options import ReadOptions
 from polyad.corpus.streams import open_stream
 
-__all__ = ["find_ids", "find_vocabulary", "read_names", "sidecar_names", "write_names"]
+__all__ = ["find_ids", "find_vocabulary", "names_bytes", "read_names", "sidecar_names"]
 
-_PACKED = (".gz", ".zst", ".zstd")
+_PACKED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
 
 def sidecar_names(path: str | os.PathLike[str], kind: str) -> tuple[str, ...]:
@@ -48,10 +48,17 @@ def find_ids(path: str | os.PathLike[str]) -> Path | None:
     return _find(path, sidecar_names(path, "ids")[:-1])
 
 
-def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
+def read_names(path: str | os.PathLike[str], reading: ReadOptions | None = None) -> tuple[str, ...]:
     """Read one name a line, UTF-8 or what a byte order mark says; the end of the file needs no line end."""
-    with open_stream(path) as stream:
+    reading = reading or ReadOptions()
+    with open_stream(path, reading.max_unpacked) as stream:
         data = stream.reader.read()
+        allowed = reading.max_announced + stream.stored()
+    if data.count(b"\n") > allowed:
+        raise CorpusError(
+            f"there are more than the {allowed:,} names that are read; if this is right, raise max_announced",
+            path=os.fspath(path),
+        )
     text = decode(data, "utf-8-sig", "strict", path=os.fspath(path))
     lines = text.split("\n")
     if lines[-1] == "":
@@ -59,13 +66,12 @@ def read_names(path: str | os.PathLike[str]) -> tuple[str, ...]:
     return tuple(line.removesuffix("\r") for line in lines)
 
 
-def write_names(path: Path, names: Sequence[str]) -> None:
+def names_bytes(names: Sequence[str], path: Path) -> bytes:
     """Write one name a line; a name with a line break in it cannot be written so."""
     broken = next((name for name in names if "\n" in name or name.endswith("\r")), None)
     if broken is not None:
         raise CorpusError(f"{broken!r} has a line break, and cannot stand in a list of one a line", path=str(path))
-    with atomic_write(path) as out:
-        out.writelines(f"{name}\n".encode() for name in names)
+    return "".join(f"{name}\n" for name in names).encode()
 
 
 def _find(path: str | os.PathLike[str], names: Sequence[str]) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 from polyad.corpus.documents import CorpusError, Document, Tally, listed
@@ -14,6 +15,7 @@ from polyad.corpus.streams import ByteStream
 __all__ = ["find_column", "pick_columns", "read_delimited"]
 
 _limit_lock = threading.Lock()
+_READ_AGAIN = 8  # times the longest document: what is read again of records that a quote has joined
 
 
 def find_column(columns: Sequence[str], name: str) -> str | None:
@@ -52,6 +54,11 @@ def pick_columns(columns: Sequence[str], options: ReadOptions, path: str) -> tup
             path=path,
         )
     name = find_column(columns, options.id_column or "id")
+    for picked in (text, name):
+        if list(columns).count(picked or "") > 1:
+            raise CorpusError(
+                f"two columns are named {picked!r}; rename one of them, or name another as the column", path=path
+            )
     if name is None and options.id_column is not None:
         raise CorpusError(
             f"no column is named {options.id_column!r}; the columns are {listed(columns)}: "
@@ -64,7 +71,9 @@ def pick_columns(columns: Sequence[str], options: ReadOptions, path: str) -> tup
 def read_delimited(stream: ByteStream, tally: Tally, options: ReadOptions, delimiter: str | None) -> Iterator[Document]:
     """Yield one document a record of CSV or TSV; None takes the delimiter that splits the header most.
 
-    Quoted fields may hold delimiters, doubled quotes and line breaks, which all come out as line feeds.
+    Quoted fields may hold delimiters, doubled quotes and line breaks, which all come out as line feeds. Where a record
+    of several lines is malformed, only its first line is: the others are read again, for a quote that is not closed
+    takes in records that are sound. A record that is sound, but whose lines look like records of their own, is told.
     """
     source = _Lines(stream, tally, options)
     header_line = source.first()
@@ -82,24 +91,29 @@ def read_delimited(stream: ByteStream, tally: Tally, options: ReadOptions, delim
         source.start_record()
         try:
             row = _next_row(rows, source, options)
-        except CorpusError as error:
-            tally.reject(error)
-            continue
-        if row is None:
-            return
-        if not row:
-            tally.blank_lines += 1
-        elif len(row) != len(header):
-            tally.reject(
-                CorpusError(
+            if row and len(row) != len(header):
+                raise CorpusError(
                     f"the record has {len(row)} fields, but the header has {len(header)}; "
                     "quote fields that contain the delimiter or line breaks",
                     path=stream.name,
                     line=source.record_line,
                 )
+        except CorpusError as error:
+            tally.reject(error)
+            source.read_again()
+            continue
+        if row is None:
+            return
+        if not row:
+            tally.blank_lines += 1
+            continue
+        inside = source.records_inside(delimiter, len(header))
+        if inside:
+            tally.suspect(
+                f"{stream.name}, line {source.record_line}: the record goes on to line {source.line}, and {inside} of "
+                "its lines look like records of their own; is a quote there that should be doubled?"
             )
-        else:
-            yield tally.document(row[id_at] or None if id_at is not None else None, row[text_at])
+        yield tally.document(row[id_at] or None if id_at is not None else None, row[text_at])
 
 
 class _Lines:
@@ -113,7 +127,10 @@ class _Lines:
             errors=options.errors,
             max_bytes=options.max_document_bytes,
         )
-        self._peeked: tuple[int, str] | None = None
+        self._waiting: deque[tuple[int, str]] = deque()
+        self._record: list[tuple[int, str]] = []
+        self._again = _READ_AGAIN * options.max_document_bytes
+        self._alone = 0
         self._limit = options.max_document_bytes
         self._path = stream.name
         self._characters = 0
@@ -123,23 +140,43 @@ class _Lines:
     def first(self) -> str | None:
         for number, text in self._lines:
             if text:
-                self._peeked = (number, text)
+                self._waiting.append((number, text))
                 return text
         return None
 
     def start_record(self) -> None:
         self._characters = 0
+        self._record = []
+
+    def read_again(self) -> None:
+        """Give the lines of the record once more, all but the first."""
+        again = self._record[1:]
+        self._again -= sum(len(text) for _, text in again)
+        if self._again < 0:
+            # Quote after quote that is not closed would have the same lines read for ever: each is for itself now.
+            self._alone = max(self._alone, len(again))
+        self._waiting.extendleft(reversed(again))
+        self._record = []
+
+    def records_inside(self, delimiter: str, n_fields: int) -> int:
+        """Return how many lines of the record, after its first, look like whole records; 0 where not all do."""
+        lines = [text for _, text in self._record[1:] if text]
+        found = [text for text in lines if text.count(delimiter) == n_fields - 1]
+        return len(found) if n_fields > 1 and len(found) == len(lines) else 0
 
     def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
-        if self._peeked is not None:
-            (self.line, text), self._peeked = self._peeked, None
-        else:
-            self.line, text = next(self._lines)
+        if self._alone and self._record:
+            raise CorpusError(
+                "the record is not valid CSV; a quote may not be closed", path=self._path, line=self.record_line
+            )
+        self._alone = max(0, self._alone - 1)
+        self.line, text = self._waiting.popleft() if self._waiting else next(self._lines)
         if self._characters == 0:
             self.record_line = self.line
+        self._record.append((self.line, text))
         self._characters += len(text) + 1
         if self._characters > self._limit + 1:
             raise CorpusError(
@@ -161,7 +198,7 @@ def _next_row(rows: Iterator[list[str]], source: _Lines, options: ReadOptions) -
             end = f" to {source.line}" if source.line != source.record_line else ""
             raise CorpusError(
                 f"the record (line {source.record_line}{end}) is not valid CSV ({error}); quotes inside a quoted field "
-                "are doubled",
+                "are doubled, and a field that starts with a quote ends with one",
                 path=source._path,
                 line=source.record_line,
             ) from error

@@ -32,6 +32,7 @@ def read_triples(
     shape: tuple[int, int],
     n_entries: int,
     line: int,
+    max_bytes: int,
     count_of: Callable[[bytes], int | None] = whole_count,
 ) -> Iterator[Entries]:
     """Yield the entries after a header of so many lines, and see that there are as many as it announces.
@@ -41,7 +42,7 @@ def read_triples(
     """
     found = 0
     bad_before = tally.bad
-    for block in read_blocks_of_lines(stream):
+    for block in read_blocks_of_lines(stream, max_bytes, line):
         entries = _scan(block, shape)
         n_lines = block.count(b"\n")
         if entries is None:

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 
 from polyad.corpus.documents import CorpusError, Tally
 from polyad.corpus.entries import Entries, check_size, numbers_of
+from polyad.corpus.options import ReadOptions
 from polyad.corpus.streams import ByteStream
 from polyad.corpus.triples import read_triples
 
 __all__ = ["read_uci"]
 
 
-def read_uci(stream: ByteStream, tally: Tally) -> tuple[tuple[int, int], Iterator[Entries]]:
-    """Read the header, and give the shape and the entries, a batch at a time."""
+def read_uci(stream: ByteStream, tally: Tally, reading: ReadOptions) -> tuple[tuple[int, int], Iterator[Entries]]:
+    """Read the header, and give the shape and the entries, a batch at a time.
+
+    The header may announce more than there is: whoever makes room for it must look at what has come.
+    """
     sizes: list[int] = []
     number = 0
     for name in ("documents", "words", "entries"):
@@ -33,7 +37,7 @@ def read_uci(stream: ByteStream, tally: Tally) -> tuple[tuple[int, int], Iterato
             )
         sizes += values
     n_documents, n_words, n_entries = sizes
-    check_size("documents", n_documents, n_entries, stream.name)
-    check_size("words", n_words, n_entries, stream.name)
+    check_size("documents", n_documents, n_entries, stream.name, reading.max_announced)
+    check_size("words", n_words, n_entries, stream.name, reading.max_announced)
     shape = (n_documents, n_words)
-    return shape, read_triples(stream, tally, shape, n_entries, number)
+    return shape, read_triples(stream, tally, shape, n_entries, number, reading.max_document_bytes)

@@ -13,6 +13,8 @@ from polyad.corpus.languages import StopWords, check_stemmer, load_stop_words
 
 __all__ = ["TextOptions", "split_words", "word_pattern", "words_of_piece"]
 
+MAX_WORD = 1 << 17  # characters; data that is no text has "words" of millions
+MAX_NGRAM = 10  # longer runs of words hardly ever come twice, and each length takes the room of the text again
 Tokenizer = Literal["words", "chinese", "japanese"]
 
 # Catalan l·l, and the apostrophes of keyboards and of typesetting; an underscore joins as in n_components.
@@ -34,7 +36,8 @@ class TextOptions:
 
     A word is a run of letters and digits of any script with their combining marks. Apostrophes, underscores
     and the Catalan middle dot join when they stand inside a word (``don't``, ``n_components``); everything
-    else separates, hyphens too. Words are normalised (Unicode NFKC: accents composed, ligatures undone).
+    else separates, hyphens too. Words are normalised (Unicode NFKC: accents composed, ligatures undone). What is
+    longer than 131,072 characters is no word.
 
     What is left to "auto" is settled while text is read; ``report.options`` of the corpus are the same options with
     everything settled, and a model keeps those.
@@ -57,7 +60,7 @@ class TextOptions:
         A language: words with one snowball stem are counted together, under their most frequent form. "auto" is the
         language of the stop words.
     ngrams : tuple of int
-        The shortest and longest sequence of kept words that is counted; (1, 2) is words and pairs.
+        The shortest and longest sequence of kept words that is counted; (1, 2) is words and pairs. At most 10 words.
     min_df, max_df : int or float
         Words in fewer or more documents are dropped; a float is a share of the documents. The `min_df` "auto" is
         chosen by the number of documents (see `default_min_df`).
@@ -92,6 +95,8 @@ class TextOptions:
         if not _is_auto(self.stop_words):
             object.__setattr__(self, "stop_words", load_stop_words(self.stop_words))
         object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        if not isinstance(self.lowercase, bool):
+            raise ValueError(f"lowercase must be True or False, not {self.lowercase!r}.")
         _check_choice("apostrophes", self.apostrophes, ("trim", "keep"))
         _check_choice("numbers", self.numbers, ("drop", "keep"))
         _check_choice("tokenizer", self.tokenizer, get_args(Tokenizer))
@@ -100,8 +105,10 @@ class TextOptions:
             _check_whole("max_features", self.max_features)
         if len(self.ngrams) != 2 or not all(_is_whole(size) for size in self.ngrams):
             raise ValueError(f"ngrams must be two whole numbers such as (1, 2), not {self.ngrams!r}.")
-        if not 1 <= self.ngrams[0] <= self.ngrams[1]:
-            raise ValueError(f"ngrams must go up from at least 1, as (1, 2) does, not {self.ngrams!r}.")
+        if not 1 <= self.ngrams[0] <= self.ngrams[1] <= MAX_NGRAM:
+            raise ValueError(
+                f"ngrams must go up from at least 1 to at most {MAX_NGRAM}, as (1, 2) does, not {self.ngrams!r}."
+            )
         if not _is_auto(self.min_df):
             _check_bound("min_df", self.min_df)
         _check_bound("max_df", self.max_df)
@@ -172,8 +179,10 @@ def word_pattern() -> str:
     marks = [code for code in codes if unicodedata.category(chr(code)).startswith("M")]
     # The joiners of zero width are part of Persian and Indian words.
     marks += [0x200C, 0x200D]
-    letters = rf"(?:[^\W_]+[{_ranges(marks)}]*)+"
-    return rf"{letters}(?:[{_JOINERS}]+{letters})*"
+    # No letter, mark or joiner is one of the others, so that nothing is ever tried again: possessive repeats keep no
+    # record of where they have been, which would take a kilobyte for every letter of a long word.
+    letters = rf"(?:[^\W_]++[{_ranges(marks)}]*+)++"
+    return rf"{letters}(?:[{_JOINERS}]++{letters})*+"
 
 
 @lru_cache(maxsize=4)
@@ -245,6 +254,8 @@ def drop_reason(options: TextOptions) -> Callable[[str], str | None]:
             return "stop words"
         if drop_numbers and not any(map(str.isalpha, word)):
             return "numbers"
+        if len(word) > MAX_WORD:
+            return "endless words"
         return "short words" if len(word) < min_length else None
 
     return reason

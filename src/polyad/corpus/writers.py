@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
@@ -11,20 +11,28 @@ from typing import BinaryIO
 import numpy as np
 from scipy.sparse import csr_array, save_npz
 
-from polyad.corpus.atomic import atomic_write
+from polyad.corpus.atomic import atomic_writes, is_written_through
 from polyad.corpus.corpus import Corpus
+from polyad.corpus.documents import CorpusError
 from polyad.corpus.formats import Format
-from polyad.corpus.sidecars import sidecar_names, write_names
+from polyad.corpus.sidecars import find_ids, find_vocabulary, names_bytes, sidecar_names
 
-__all__ = ["WRITTEN_FORMATS", "write_corpus"]
+__all__ = ["WRITTEN_FORMATS", "OtherListError", "check_target", "write_corpus", "written_files"]
 
 _BLOCK_ROWS = 4096
 
 
-def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: Format | None = None) -> list[Path]:  # noqa: A002
+def write_corpus(
+    corpus: Corpus,
+    path: str | os.PathLike[str],
+    format: Format | None = None,  # noqa: A002
+    *,
+    overwrite: bool = False,
+) -> list[Path]:
     """Write a corpus, its vocabulary and its document ids; reading `path` gives the same corpus back.
 
-    Every file is written under another name and renamed when it is complete, the counts last.
+    The files take their names together, when all of them are complete: on any error all that was there stays as it
+    was. Nothing is ever removed.
 
     Parameters
     ----------
@@ -35,11 +43,14 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: Format | 
         ``NAME.npz``.
     format : {"uci", "ldac", "mtx", "npz"}, optional
         None takes it from the name.
+    overwrite : bool
+        Replace a vocabulary or ids of other counts that lie where those of this corpus belong, rather than refuse.
 
     Returns
     -------
     list of Path
-        The files that were written. Words and ids that are only numbers need no file.
+        The files that were written, the counts last. Words and ids that are only numbers need no file, unless
+        another list would be taken for them. Beside a pipe or a device there is no place for any.
 
     Examples
     --------
@@ -53,25 +64,75 @@ def write_corpus(corpus: Corpus, path: str | os.PathLike[str], format: Format | 
     ('a', 'b')
     """
     target = Path(path)
-    chosen = format or _format_of(target)
-    if chosen not in WRITTEN_FORMATS:
-        raise ValueError(f"counts are written as {', '.join(WRITTEN_FORMATS)}, not as {chosen}.")
-    written: list[Path] = []
-    numbered_ids = all(name == str(number) for number, name in enumerate(corpus.ids))
-    for kind, names, numbered in (
-        ("vocab", corpus.vocabulary, corpus.numbered),
-        ("ids", corpus.ids, numbered_ids),
-    ):
-        sidecar = target.with_name(sidecar_names(target, kind)[0])
-        if numbered:
-            # One left over from an earlier corpus would be read with the new counts.
-            sidecar.unlink(missing_ok=True)
-        else:
-            write_names(sidecar, names)
-            written.append(sidecar)
-    with atomic_write(target) as out:
+    chosen = check_target(target, format)
+    lists = _lists(corpus, target, overwrite=overwrite)
+
+    def check() -> None:
+        # One for which no list was made may have come from another process in the meantime.
+        _refuse_others({file: data for file, data in lists.items() if data is None or not overwrite}, target)
+
+    check()
+    written = {file: data for file, data in lists.items() if data is not None}
+    with atomic_writes([*written, target], check) as (*sidecars, out):
+        for sidecar, data in zip(sidecars, written.values()):
+            sidecar.write(data)
         WRITTEN_FORMATS[chosen](corpus.counts, out)
     return [*written, target]
+
+
+def check_target(path: str | os.PathLike[str], format: Format | None = None) -> Format:  # noqa: A002
+    """Return the format that counts are written in, which the name tells where it is not given."""
+    chosen = format or _format_of(Path(path))
+    if chosen not in WRITTEN_FORMATS:
+        raise ValueError(f"counts are written as {', '.join(WRITTEN_FORMATS)}, not as {chosen}.")
+    return chosen
+
+
+def written_files(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that writing counts may write: of the words, of the ids, and of the counts.
+
+    Examples
+    --------
+    >>> [file.name for file in written_files("a.mtx")]
+    ['a.vocab.txt', 'a.ids.txt', 'a.mtx']
+    """
+    target = Path(path)
+    return [*(target.with_name(sidecar_names(target, kind)[0]) for kind in ("vocab", "ids")), target]
+
+
+def _lists(corpus: Corpus, target: Path, *, overwrite: bool) -> dict[Path, bytes | None]:
+    """Return the files of words and ids with what belongs in them, None where none is needed."""
+    if is_written_through(target):
+        return {}
+    words_file, ids_file, _ = written_files(target)
+    numbered_ids = all(name == str(number) for number, name in enumerate(corpus.ids))
+    lists: dict[Path, bytes | None] = {}
+    for file, names, numbered, found in (
+        (words_file, corpus.vocabulary, corpus.numbered, find_vocabulary(target)),
+        (ids_file, corpus.ids, numbered_ids, find_ids(target)),
+    ):
+        another = found is not None and (overwrite or found != file)
+        lists[file] = names_bytes(names, file) if another or not numbered else None
+    return lists
+
+
+def _refuse_others(lists: Mapping[Path, bytes | None], target: Path) -> None:
+    for file, data in lists.items():
+        if file.exists() and not (data is not None and file.is_file() and _holds(file, data)):
+            what = "words" if file == written_files(target)[0] else "ids"
+            raise OtherListError(
+                f"the {what} of other counts are in it, and would be read with those of {target.name}; "
+                "move it away, or give the counts another name",
+                path=str(file),
+            )
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    return file.stat().st_size == len(data) and file.read_bytes() == data
+
+
+class OtherListError(CorpusError):
+    """A list of words or ids that belongs to other counts is where that of new counts belongs."""
 
 
 def _write_uci(counts: csr_array, out: BinaryIO) -> None:

@@ -10,16 +10,6 @@ import numpy as np
 
 from polyad.engine.blocks import FloatArray
 
-
-class NoiseWarning(UserWarning):
-    """More components were asked for than stand out from the noise of the sample."""
-
-
-class UndeterminedWarning(NoiseWarning):
-    """Some components are not determined by the data: others would explain the moments as well."""
-
-
-DETERMINED = 0.5  # certainty from which a component is called determined: it is turned by less than 45 degrees
 TIED = 1e-9  # relative distance below which two eigenvalues, or two diagonals, are the same
 
 

@@ -68,9 +68,22 @@ class Threads:
 
     def __init__(self, n_threads: int = 1) -> None:
         self.n_threads = n_threads
-        self._pool = (
-            ThreadPoolExecutor(n_threads, initializer=limit_own_thread) if n_threads > 1 else None
-        )  # its threads end with the runner
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_lock = threading.Lock()
+
+    def close(self) -> None:
+        """End the threads; another pass starts new ones. :func:`use` closes what it has made itself."""
+        with self._pool_lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
+
+    def _workers(self) -> ThreadPoolExecutor:
+        """Return the pool, started when it is first needed: small data never need it."""
+        with self._pool_lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(self.n_threads, initializer=limit_own_thread)
+            return self._pool
 
     @property
     def threads(self) -> "Threads":
@@ -118,14 +131,15 @@ class Threads:
     def map(self, function: Callable[[Part], Result], parts: Iterable[Part]) -> Generator[Result, None, None]:
         """Yield the results of a function for some parts in their order, several at a time."""
         parts = list(parts)
-        if self._pool is None or len(parts) == 1:
+        if self.n_threads == 1 or len(parts) == 1:
             yield from map(function, parts)
             return
+        pool = self._workers()
         waiting: deque[Future[Result]] = deque()
         gate = _Gate()
         try:
             for part in parts:
-                waiting.append(self._pool.submit(gate.run, function, part))
+                waiting.append(pool.submit(gate.run, function, part))
                 if len(waiting) >= 2 * self.n_threads:
                     yield waiting.popleft().result()
             while waiting:
@@ -196,11 +210,16 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     2
     """
     chosen = _runner_for(runner)
+    is_own = chosen is not runner and chosen is not _chosen.get()
     token = _chosen.set(chosen)
     try:
         yield chosen
     finally:
         _chosen.reset(token)
+        if is_own:
+            # Left to the collector of garbage, the threads would stay for as long as anything, such as the traceback
+            # of an error, still knows the runner.
+            chosen.threads.close()
 
 
 def current_runner() -> Runner:

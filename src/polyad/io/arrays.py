@@ -10,7 +10,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from polyad.io.archive import ModelFileError, Pieces
-from polyad.io.registry import ArrayRule
+from polyad.io.registry import LEAST_POSITIVE, MOST_POSITIVE, ArrayRule
 
 __all__ = ["array_pieces", "check_values", "checked_array"]
 
@@ -84,8 +84,11 @@ def check_values(name: str, values: NDArray[np.float64], rule: ArrayRule) -> Non
     """Refuse numbers that the rule does not allow."""
     if not np.isfinite(values).all():
         raise ModelFileError(f"its array {name} has numbers that are not finite")
-    if rule.values == "positive" and values.min() <= 0:
-        raise ModelFileError(f"its array {name} has numbers that are not above 0")
+    positive = {"positive": values, "covariance": np.diagonal(values) if values.ndim == 2 else values}.get(rule.values)
+    if positive is not None and not (positive.min() >= LEAST_POSITIVE and positive.max() <= MOST_POSITIVE):
+        raise ModelFileError(
+            f"its array {name} has numbers that are not between {LEAST_POSITIVE:g} and {MOST_POSITIVE:g}"
+        )
     if rule.values in ("probabilities", "topics"):
         if values.min() < 0:
             raise ModelFileError(f"its array {name} has negative probabilities")

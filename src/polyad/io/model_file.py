@@ -31,7 +31,7 @@ __all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_
 FORMAT = "polyad model"
 VERSION = 1
 HEADER = "header.json"
-MAX_HEADER_BYTES = 64 * 2**20
+MAX_HEADER_BYTES = 16 * 2**20
 
 # What makes a model the model it is; the rest of the header is about the fit and the file.
 _IDENTITY = ("format", "version", "class", "parameters", "scalars", "arrays", "names", "text_options")
@@ -128,12 +128,20 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     return read_model_file(path, max_bytes=max_bytes).model
 
 
-def read_model_file(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> ModelFile:
-    """Load a model together with the header of its file; see `load`."""
+def read_model_file(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, bare: bool = False) -> ModelFile:
+    """Load a model together with the header of its file; see `load`.
+
+    Parameters
+    ----------
+    path, max_bytes
+        As for `load`.
+    bare : bool
+        Of a model of topics, give what was fitted alone: to be looked at, without the estimator and all that it loads.
+    """
     with open_archive(path, max_bytes) as archive:
         try:
             header, stored = _read_header(archive)
-            return ModelFile(_read_model(archive, header, stored), header)
+            return ModelFile(_read_model(archive, header, stored, bare=bare), header)
         except ModelFileError as error:
             raise error if error.path else ModelFileError(error.problem, path=archive.path) from error
 
@@ -303,11 +311,19 @@ def _read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
     return header, stored
 
 
-def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass) -> Any:
-    model_class = stored.load(header["class"])
+class BareModel:
+    """What was fitted, under the names that the estimator has for it; it can do nothing."""
+
+    def __init__(self, **parameters: Any) -> None:
+        self.__dict__.update({"n_components": None, **parameters})
+
+
+def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass, *, bare: bool = False) -> Any:
+    bare = bare and not stored.structures and not stored.view_arrays
+    model_class = type(header["class"], (BareModel,), {}) if bare else stored.load(header["class"])
     axes: dict[str, int] = {}
     expected = {HEADER}
-    model = model_class(**parameters_from(_section(header, "parameters"), model_class))
+    model = model_class(**parameters_from(_section(header, "parameters"), None if bare else model_class))
     arrays = _section(header, "arrays")
     if set(arrays) != set(stored.arrays):
         raise ModelFileError(
@@ -328,7 +344,7 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
             model.feature_names_in_ = np.array(names[key], dtype=object)
     for key, options in _read_text_options(header.get("text_options"), stored).items():
         _set(model, key, options)
-    diagnostics = diagnostics_from(header.get("diagnostics"), stored)
+    diagnostics = diagnostics_from(header.get("diagnostics"), stored, bare=bare)
     if diagnostics is not None:
         model.diagnostics_ = diagnostics
     unknown = sorted(set(archive.sizes) - expected)

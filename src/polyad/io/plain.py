@@ -7,12 +7,13 @@ import json
 import math
 import sys
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from polyad.io.archive import ModelFileError
-from polyad.io.registry import RUNTIME_PARAMETERS, Kind, StoredClass
+from polyad.io.registry import LEAST_POSITIVE, MOST_POSITIVE, RUNTIME_PARAMETERS, Kind, StoredClass
 
 __all__ = [
     "diagnostics_from",
@@ -99,16 +100,20 @@ def _name_of_method(name: str, value: Any) -> str:
     )
 
 
-def parameters_from(plain: Mapping[str, Any], model_class: type[Any]) -> dict[str, Any]:
-    """Check that stored parameters are plain, and of a class that has them."""
-    known = set(inspect.signature(model_class).parameters) - RUNTIME_PARAMETERS
-    unknown = sorted(set(plain) - known)
-    if unknown:
-        raise ModelFileError(f"it has a parameter {unknown[0]!a} that {model_class.__name__} does not have here")
+def parameters_from(plain: Mapping[str, Any], model_class: type[Any] | None) -> dict[str, Any]:
+    """Check that stored parameters are plain, and of a class that has them (None: whatever it has)."""
+    if model_class is not None:
+        known = set(inspect.signature(model_class).parameters) - RUNTIME_PARAMETERS
+        unknown = sorted(set(plain) - known)
+        if unknown:
+            raise ModelFileError(f"it has a parameter {unknown[0]!a} that {model_class.__name__} does not have here")
     for name, value in plain.items():
         listed = isinstance(value, list) and all(_is_number(item) for item in value)
         if not (value is None or listed or isinstance(value, str | bool) or _is_number(value)):
             raise ModelFileError(f"its parameter {name} is neither a number, a text nor a list of numbers")
+    seed = plain.get("random_state")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise ModelFileError(f"its parameter random_state is {seed!a}, and a seed is a whole number from 0 on")
     return dict(plain)
 
 
@@ -126,7 +131,11 @@ def scalars_from(plain: Mapping[str, Any], stored: StoredClass, axes: Mapping[st
         raise ModelFileError(f"its numbers are not {', '.join(stored.scalars)}")
     for name, axis in stored.scalars.items():
         value = plain[name]
-        if not _is_number(value) or (axis is not None and (not isinstance(value, int) or value != axes.get(axis))):
+        if axis is None:
+            fits = _is_number(value) and LEAST_POSITIVE <= value <= MOST_POSITIVE
+        else:
+            fits = _is_number(value) and isinstance(value, int) and value == axes.get(axis)
+        if not fits:
             raise ModelFileError(f"its number {name} is {value!a}, which cannot be")
     return dict(plain)
 
@@ -149,8 +158,8 @@ def _diagnostic_to(value: Any, kind: Kind) -> Any:
     return int(value) if kind == "whole" else _float_to(float(value))
 
 
-def diagnostics_from(plain: Any, stored: StoredClass) -> Any:
-    """Make diagnostics of plain values."""
+def diagnostics_from(plain: Any, stored: StoredClass, *, bare: bool = False) -> Any:
+    """Make diagnostics of plain values; ``bare`` gives a namespace of them, without loading their class."""
     if plain is None:
         return None
     kept = {name for name, kind in stored.diagnostic_fields.items() if kind != "left out"}
@@ -158,7 +167,7 @@ def diagnostics_from(plain: Any, stored: StoredClass) -> Any:
     if not isinstance(plain, dict) or not kept - later <= set(plain) <= kept:
         raise ModelFileError("its diagnostics are not those of its class")
     values = {name: _diagnostic_from(name, plain.get(name), kind) for name, kind in stored.diagnostic_fields.items()}
-    return stored.load_diagnostics()(**values)
+    return SimpleNamespace(**values) if bare else stored.load_diagnostics()(**values)
 
 
 def _diagnostic_from(name: str, value: Any, kind: Kind) -> Any:

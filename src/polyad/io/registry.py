@@ -10,14 +10,17 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
 
-__all__ = ["RUNTIME_PARAMETERS", "STORED", "ArrayRule", "StoredClass"]
+__all__ = ["LEAST_POSITIVE", "MOST_POSITIVE", "RUNTIME_PARAMETERS", "STORED", "ArrayRule", "StoredClass"]
 
 # How to run, not what to compute: these belong to a machine and a moment, and are left at their defaults by loading.
 RUNTIME_PARAMETERS = frozenset({"n_jobs", "verbose"})
 
 MAX_VIEWS = 12  # of one model: a file has a few entries for each
 
-Values = Literal["probabilities", "topics", "positive", "finite"]
+# What is neither nothing nor infinite in the single precision that loops over documents run in, sums included.
+LEAST_POSITIVE, MOST_POSITIVE = 1e-35, 1e35
+
+Values = Literal["probabilities", "topics", "positive", "covariance", "finite"]
 Kind = Literal["whole", "number", "optional number", "numbers", "array", "later array", "text", "truth", "left out"]
 
 
@@ -29,8 +32,9 @@ class ArrayRule:
     ----------
     shape : tuple of str
         The name of each axis; axes with one name have one length.
-    values : {"probabilities", "topics", "positive", "finite"}
-        Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, or any finite numbers.
+    values : {"probabilities", "topics", "positive", "covariance", "finite"}
+        Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, a matrix with such numbers on
+        its diagonal, or any finite numbers.
     """
 
     shape: tuple[str, ...]
@@ -48,7 +52,7 @@ class StoredClass:
     arrays : mapping
         The fitted arrays; one named ``structure.field`` is a field of an attribute in `structures`.
     scalars : mapping
-        The fitted numbers; the name of an axis for those that are its length, or None.
+        The fitted numbers; the name of an axis for those that are its length, or None for others, which are above 0.
     diagnostics : str
         The class of ``diagnostics_``, and where it is.
     diagnostic_fields : mapping
@@ -164,8 +168,8 @@ _LINEAR_ARRAYS = {
     "factors_.y_loadings": ArrayRule(("M2", "K")),
     "factors_.x_projection": ArrayRule(("K", "M1")),
     "factors_.y_projection": ArrayRule(("K", "M2")),
-    "factors_.x_covariance": ArrayRule(("K", "K")),
-    "factors_.y_covariance": ArrayRule(("K", "K")),
+    "factors_.x_covariance": ArrayRule(("K", "K"), "covariance"),
+    "factors_.y_covariance": ArrayRule(("K", "K"), "covariance"),
     "factors_.x_mean": ArrayRule(("M1",)),
     "factors_.y_mean": ArrayRule(("M2",)),
 }

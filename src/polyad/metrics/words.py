@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polyad.engine.blocks import FloatArray
+FloatArray = NDArray[np.float64]
 
 LOWEST_RELEVANCE = float(np.log(np.finfo(np.float64).tiny))  # about -708; stands for log 0
 

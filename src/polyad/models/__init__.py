@@ -1,6 +1,6 @@
 """Estimators with the scikit-learn API: validate, call, store."""
 
-from polyad.decompose.certainty import NoiseWarning, UndeterminedWarning
+from polyad.determined import NoiseWarning, UndeterminedWarning
 from polyad.models.cca_diagnostics import FactorDiagnostics
 from polyad.models.cca_discrete import DiscreteCCA
 from polyad.models.cca_mixed import MixedCCA

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyad.decompose.certainty import DETERMINED
+from polyad.determined import DETERMINED
 from polyad.engine.blocks import FloatArray
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.decompose.certainty import DETERMINED
+from polyad.determined import DETERMINED
 from polyad.engine.blocks import FloatArray
 from polyad.models.moment_start import Corpus, MomentStart
 from polyad.models.stopwatch import StopWatch

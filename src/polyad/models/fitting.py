@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from polyad.decompose.certainty import UndeterminedWarning
+from polyad.determined import UndeterminedWarning
 from polyad.engine import single_threaded_blas, use, working
 from polyad.terminal import shown_fit
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
-from polyad.decompose.certainty import DETERMINED, NoiseWarning
 from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening import krylov_columns
+from polyad.determined import DETERMINED, NoiseWarning
 from polyad.engine import Best, Block, Source, total, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS, FloatArray
 from polyad.moments import CountSummary, SymmetricMoments
