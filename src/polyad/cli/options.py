@@ -176,7 +176,7 @@ class Words:
 class Running:
     """How to run."""
 
-    seed: Annotated[int, typer.Option(metavar="N", help="Seed of what is drawn at random.", min=0)] = 0
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of words held out; a fit draws nothing.", min=0)] = 0
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Cores; the result is the same.", show_default="all", min=1)
     ] = None
