@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-corpus docs clean
+.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus docs clean
 
 env: .venv/installed
 
@@ -38,6 +38,9 @@ bench-stability: env
 bench-views: env
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/views.py
+
+bench-mixtures: env
+	$(BIN)/python benchmarks/mixtures.py --install
 
 bench-corpus: env
 	$(BIN)/python benchmarks/corpus.py

@@ -20,13 +20,24 @@ from polyad import (
     LDA,
     DiscreteCCA,
     DiscreteICA,
+    HiddenMarkov,
     MixedCCA,
+    MultiViewMixture,
     NonGaussianCCA,
     PolylingualLDA,
     SingleTopic,
+    SphericalMixture,
     select_n_components,
 )
-from polyad.datasets import make_ica, make_lda, make_mixed_cca, make_nongaussian_cca
+from polyad.datasets import (
+    make_hmm,
+    make_ica,
+    make_lda,
+    make_mixed_cca,
+    make_multiview_mixture,
+    make_nongaussian_cca,
+    make_spherical_mixture,
+)
 from polyad.engine import count_blocks
 from polyad.inference.heldout import completion_bits
 from polyad.inference.posterior import topic_shares
@@ -36,6 +47,10 @@ OTHER_COUNTS = make_lda(120, 50, 3, length=30, random_state=1).counts
 SIGNALS = make_ica(500, 4, noise=0.1).X
 VIEWS = make_nongaussian_cca(400, (6, 5), 2)
 MIXED = make_mixed_cca(400, (6, 8), 2)
+CHAIN = make_hmm(8, 60, 6, 3)
+SIGNAL_CHAIN = make_hmm(8, 60, 2, 2, emission="gaussian")
+MIXED_VIEWS = make_multiview_mixture(300, (6, 5, 4), 3, missing=0.1).views
+POINTS = make_spherical_mixture(300, 5, 3).X
 TOPICS, PRIOR = np.full((3, 60), 1 / 60) + 0.01 * np.arange(3)[:, None] * np.eye(3, 60), np.full(3, 0.2)
 PROBABILITIES = TOPICS / TOPICS.sum(axis=1, keepdims=True)
 
@@ -59,6 +74,25 @@ def sources(model: Any) -> list[Any]:
     return [model.fit(SIGNALS).components_, model.transform(SIGNALS)]
 
 
+def mixture(model: Any) -> list[Any]:
+    return [model.fit(POINTS).means_, model.covariances_, model.predict_proba(POINTS)]
+
+
+def chain(model: Any, sample: Any) -> list[Any]:
+    model.fit(sample.X, sample.lengths)
+    return [
+        model.transmat_,
+        model.emission_rows_,
+        model.predict_proba(sample.X, sample.lengths),
+        model.predict(sample.X),
+    ]
+
+
+def classes(model: Any) -> list[Any]:
+    model.fit(MIXED_VIEWS)
+    return [model.weights_, model.parameter_rows_, model.predict_proba(MIXED_VIEWS)]
+
+
 def shares(method: str) -> list[Any]:
     return [topic_shares(PROBABILITIES, PRIOR, count_blocks(COUNTS), method=method, max_iter=5)]
 
@@ -76,6 +110,11 @@ CASES: dict[str, Callable[[], list[Any]]] = {
     "DiscreteCCA": lambda: factors(DiscreteCCA(2), COUNTS, OTHER_COUNTS),
     "NonGaussianCCA": lambda: factors(NonGaussianCCA(2), VIEWS.X, VIEWS.Y),
     "MixedCCA": lambda: factors(MixedCCA(2), MIXED.X, MIXED.Y),
+    "HiddenMarkov": lambda: chain(HiddenMarkov(3), CHAIN),
+    "HiddenMarkov, gaussian": lambda: chain(HiddenMarkov(2, emission="gaussian"), SIGNAL_CHAIN),
+    "MultiViewMixture": lambda: classes(MultiViewMixture(3)),
+    "SphericalMixture": lambda: mixture(SphericalMixture(3)),
+    "SphericalMixture, full": lambda: mixture(SphericalMixture(3, covariance_type="full")),
     "selection": lambda: [select_n_components(COUNTS, [2, 3]).spectrum],
     "completion": lambda: [completion_bits(PROBABILITIES, PRIOR, COUNTS)],
     "map": lambda: shares("map"),

@@ -1,6 +1,7 @@
 """Brute-force twins of the moments: loops over documents and words, for tiny sizes."""
 
 from itertools import product
+from math import factorial
 
 import numpy as np
 
@@ -86,3 +87,101 @@ def whitened(T, W):
 def row_contractions(T, V):
     """T(v_j, v_j, e_m)."""
     return np.einsum("abm,ja,jb->jm", T, V, V)
+
+
+def spherical_tensors(X, variance, along):
+    """Second and third moment of the means of round Gaussians, about the mean of all points, from the definitions.
+
+    ``along`` are orthonormal rows without any of the means; the last coordinate of the tensors is the constant 1.
+    """
+    N, M = X.shape
+    mean = X.mean(axis=0)
+    second, third, skew = np.zeros((M + 1, M + 1)), np.zeros((M + 1, M + 1, M + 1)), np.zeros(M + 1)
+    for x in X:
+        z = np.append(x - mean, 1.0)
+        second += np.outer(z, z) / N
+        third += np.einsum("i,j,k->ijk", z, z, z) / N
+        skew += z * np.mean([(v @ (x - mean)) ** 2 for v in along]) / N
+    for i in range(M):
+        second[i, i] -= variance
+    skew[M] = variance  # the variances of all components, weighted
+    for a, b, c in product(range(M + 1), repeat=3):
+        third[a, b, c] -= skew[a] * (b == c < M) + skew[b] * (a == c < M) + skew[c] * (a == b < M)
+    return second, third
+
+
+def gaussian_mixture_log_likelihoods(X, weights, means, covariances):
+    """Log-density of each row of a mixture of Gaussians with full covariances, term by term."""
+    found = []
+    for x in X:
+        density = 0.0
+        for w, m, C in zip(weights, means, covariances):
+            distance = (x - m) @ np.linalg.inv(C) @ (x - m)
+            density += w * np.exp(-0.5 * distance) / np.sqrt((2 * np.pi) ** len(x) * np.linalg.det(C))
+        found.append(np.log(density))
+    return np.array(found)
+
+
+def chain_by_enumeration(densities, start, transitions):
+    """Likelihood, state posteriors and likeliest path of one sequence, from every path of states."""
+    T, K = densities.shape
+    likelihood, posterior, best, best_path = 0.0, np.zeros((T, K)), -1.0, None
+    for path in product(range(K), repeat=T):
+        p = start[path[0]] * densities[0, path[0]]
+        for t in range(1, T):
+            p *= transitions[path[t - 1], path[t]] * densities[t, path[t]]
+        likelihood += p
+        for t, state in enumerate(path):
+            posterior[t, state] += p
+        if p > best:
+            best, best_path = p, path
+    return likelihood, posterior / likelihood, best, np.array(best_path)
+
+
+def window_tensors(sequences, features, size):
+    """E[past future'] and E[past future' now] of all windows of 2 size + 1 rows, one after the other."""
+    second, third, n = 0.0, 0.0, 0
+    for rows in sequences:
+        phi = [features(row) for row in rows]
+        for t in range(size, len(rows) - size):
+            past = np.concatenate([phi[t - lag] for lag in range(1, size + 1)])
+            future = np.concatenate([phi[t + lag] for lag in range(1, size + 1)])
+            second = second + np.outer(past, future)
+            third = third + np.einsum("i,j,f->fij", past, future, phi[t])
+            n += 1
+    return second / n, third / n, n
+
+
+def three_view_tensors(rows_of_features):
+    """E[a b'] and E[a b' c] from the features of every row, one row after the other."""
+    second, third, n = 0.0, 0.0, 0
+    for a, b, c in rows_of_features:
+        second = second + np.outer(a, b)
+        third = third + np.einsum("i,j,f->fij", a, b, c)
+        n += 1
+    return second / n, third / n
+
+
+def class_log_likelihood(row, weights, components, variances, kinds):
+    """Log-likelihood of one row of several views, value by value; NaN and views without counts are left out."""
+    likelihood = 0.0
+    for k, w in enumerate(weights):
+        p = w
+        for x, shown, spread, kind in zip(row, components, variances, kinds):
+            if kind == "counts":
+                tokens = np.repeat(np.arange(len(x)), x.astype(int))
+                orders = factorial(len(tokens)) / np.prod([factorial(int(n)) for n in x])
+                p *= orders * np.prod([shown[k, token] for token in tokens])
+            elif kind == "categorical":
+                p *= 1.0 if np.isnan(x[0]) else shown[k, int(x[0])]
+            else:
+                for m, value in enumerate(x):
+                    if np.isnan(value):
+                        continue
+                    if kind == "binary":
+                        p *= shown[k, m] if value else 1 - shown[k, m]
+                    else:
+                        s = spread[k, m]
+                        p *= np.exp(-0.5 * (value - shown[k, m]) ** 2 / s) / np.sqrt(2 * np.pi * s)
+        likelihood += p
+    return np.log(likelihood)

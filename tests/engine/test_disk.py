@@ -83,10 +83,26 @@ def test_measurements_and_mixed_views_in_the_given_order(tmp_path):
         assert_same_shards(write_shards(signals, tmp_path / "signals", "given"), signals)
         assert_same_shards(write_shards(iter([values[:9], values[9:]]), tmp_path / "parts", "given"), signals)
         assert_same_shards(write_shards(both, tmp_path / "both", "given"), both)
-        for source in (signals, both):
-            with pytest.raises(ValueError, match="Only counts have a canonical order"):
-                write_shards(source, tmp_path / "ordered")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["both", "parts", "signals"]
+
+
+def test_measurements_and_mixed_views_in_the_canonical_order(tmp_path):
+    rng = np.random.default_rng(0)
+    values, counts = rng.standard_normal((23, 3)).round(1), rng.poisson(1.0, (23, 4))
+    values[3], values[5], counts[5] = values[8], values[8], counts[8]  # equal rows
+    values[2, 1], values[4, 0] = 0.0, np.nan
+    shuffled, negated = rng.permutation(23), np.where(values == 0, -0.0, values)
+    with tiny_cuts():
+        both = aligned(count_blocks(counts), arrays_of([values]))
+        other = aligned(count_blocks(counts[shuffled]), arrays_of([negated[shuffled]]))
+        ordered = ordered_by_content(both)
+        assert ordered.n_shards > 2
+        for one, again in zip(ordered, ordered_by_content(other), strict=True):
+            assert np.array_equal(one.views[1], again.views[1], equal_nan=True)
+            assert (one.views[0] != again.views[0]).nnz == 0
+        assert_same_shards(write_shards(both, tmp_path / "both"), ordered)
+        signals = arrays_of([values])
+        assert_same_shards(write_shards(signals, tmp_path / "signals"), ordered_by_content(signals))
 
 
 @pytest.fixture

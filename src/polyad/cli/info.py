@@ -55,6 +55,11 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
     if is_paired(model):
         sides = model_sides(model)
         return len(sides[0].topics), {side.name: side.topics.shape[1] for side in sides}
+    if file.header["class"] in ("SphericalMixture", "HiddenMarkov"):
+        return model.n_components, {"": model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features}
+    if file.header["class"] == "MultiViewMixture":
+        kinds = enumerate(zip(model.kinds_, model.components_))
+        return model.n_components, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
     if hasattr(model, "components_"):
         K, M = model.components_.shape
         return K, {"": M}
@@ -64,7 +69,14 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
 
 def _sizes(file: ModelFile) -> str:
     K, columns = _shape(file)
-    if file.header["class"] in ("ICA", "NonGaussianCCA", "MixedCCA"):
+    if file.header["class"] in (
+        "ICA",
+        "NonGaussianCCA",
+        "MixedCCA",
+        "SphericalMixture",
+        "HiddenMarkov",
+        "MultiViewMixture",
+    ):
         return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
     counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
     known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
@@ -74,6 +86,9 @@ def _sizes(file: ModelFile) -> str:
 def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:
     if "n_documents" in diagnostics:
         return "fitted on", f"{diagnostics['n_documents']:,} documents with {diagnostics['n_tokens']:,} words"
+    if "n_moves" in diagnostics:
+        rows, passes = diagnostics["n_rows"], len(diagnostics["objective"])
+        return "fitted on", f"{rows:,} rows: {diagnostics['start']}, then {passes} likelihood passes"
     gap = diagnostics["gap"]
     return "fitted by", f"{diagnostics['statistics']}, gap {gap if isinstance(gap, str) else f'{gap:.2f}'}"
 

@@ -121,6 +121,8 @@ def refuse_signals(path: str, model: Any) -> None:
     name = type(model).__name__
     if name in ("ICA", "NonGaussianCCA", "MixedCCA"):
         raise ValueError(f"{path} holds a {name}, which is of measurements and has no topics; use it from Python.")
+    if name in ("SphericalMixture", "HiddenMarkov", "MultiViewMixture"):
+        raise ValueError(f"{path} holds a {name}, which is a mixture and has no topics; use it from Python.")
 
 
 def refuse_pairs(path: str, model: Any) -> None:

@@ -16,14 +16,14 @@ from polyad.engine.temporary import in_temporary_folder
 
 
 def ordered_by_content(source: Source) -> Source:
-    """Return counts with their rows in an order that any order of the same rows would give.
+    """Return data with their rows in an order that any order of the same rows would give.
 
     Sums of rounded numbers depend on the order in which they are added; with the rows put in the same order first,
     the same documents give the same bytes however they come. The order is as good as random: neighbours have nothing
     in common, equal documents are spread out evenly, and the first shards are a sample of all. Rows of several views
     move together.
 
-    It copies the counts: in memory where they are there, and otherwise to temporary shards on disk, which go with the
+    It copies the rows: in memory where they are there, and otherwise to temporary shards on disk, which go with the
     source that is returned. Shards that were written in this order are returned as they are.
 
     Examples
@@ -49,11 +49,11 @@ def _on_disk(source: Source) -> Source:
 def _in_memory(source: Source) -> Arrays:
     order = canonical_order(content_keys(source))
     edges = shard_edges(np.concatenate([[0], np.cumsum(rows(row_cells, source)[order])]))
-    shards = [_taken(source, order[first:last], first) for first, last in pairwise(edges)]
+    shards = [taken_rows(source, order[first:last], first) for first, last in pairwise(edges)]
     return Arrays(tuple(shards), source.widths)
 
 
-def _taken(source: Source, chosen: NDArray[np.intp], start: int) -> Block:
+def taken_rows(source: Source, chosen: NDArray[np.intp], start: int) -> Block:
     """Return some rows of a source, in any order, as a block: one shard of the source is looked at after the other."""
     place = np.searchsorted(source.edges, chosen, side="right") - 1
     pieces = [

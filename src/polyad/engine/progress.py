@@ -79,13 +79,15 @@ class Report:
     number, most
         Of the round at work or just done, and of rounds that there may be; 0 outside of rounds.
     objective
-        Log-likelihood per token (in nats) that the round found; None where there is none.
+        Mean log-likelihood (in nats) that the round found; None where there is none.
     seconds
         Since what the event is about began: the round, the stage, or all of the work.
     fraction
         Of the work that is done. It never falls, is 0 until there is a plan, and 1 when all is done and only then.
     seconds_left
         An estimate; None as long as it would be a guess.
+    unit
+        What the objective is the mean of: a token, a row.
     """
 
     work: str
@@ -97,6 +99,7 @@ class Report:
     seconds: float
     fraction: float
     seconds_left: float | None
+    unit: str = "token"
 
     @property
     def what(self) -> str:
@@ -106,7 +109,7 @@ class Report:
         return f"{SHOWN_ROUNDS.get(self.stage, f'{self.stage}, pass')} {self.number} of at most {self.most}"
 
     def __str__(self) -> str:
-        found = "" if self.objective is None else f", {self.objective:.4f} nats a token"
+        found = "" if self.objective is None else f", {self.objective:.4f} nats a {self.unit}"
         return f"{self.work}: {self.what}{found}, {self.seconds:.3f} s"
 
 
@@ -198,7 +201,7 @@ def stage(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def one_round(number: int, most: int, *, passes: int) -> Iterator[list[float]]:
+def one_round(number: int, most: int, *, passes: int, unit: str = "token") -> Iterator[list[float]]:
     """Do the body as one round of a stage that repeats the same passes, as likelihood passes do.
 
     Parameters
@@ -207,16 +210,18 @@ def one_round(number: int, most: int, *, passes: int) -> Iterator[list[float]]:
         Of this round, from 1 on, and of rounds that there may be; the stage may end before.
     passes
         Passes over the data in a round.
+    unit
+        What the objective is the mean of.
 
     Yields
     ------
     list
-        To which the round appends its objective, if it has one: the log-likelihood per token.
+        To which the round appends its objective, if it has one: a mean log-likelihood.
     """
     found: list[float] = []
     started = time.perf_counter()
     work = _work.get() or Work("polyad")
-    work.begin_round(number, most, passes)
+    work.begin_round(number, most, passes, unit)
     yield found
     work.end_round(found[-1] if found else None, time.perf_counter() - started)
 
@@ -230,7 +235,7 @@ class Work:
         self.plan: dict[str, Planned] = {}
         self._ended: set[str] = set()
         self._done, self._due = 0.0, 0  # passes done of the stage or the round at work, and passes it should have
-        self._round, self._most = 0, 0
+        self._round, self._most, self._unit = 0, 0, "token"
         self._fraction = self._stage_fraction = 0.0
         self._started = self._stage_started = time.perf_counter()
 
@@ -255,9 +260,9 @@ class Work:
             self._done += 1
         self._tell("moved")
 
-    def begin_round(self, number: int, most: int, passes: int) -> None:
+    def begin_round(self, number: int, most: int, passes: int, unit: str = "token") -> None:
         """Go on with another round of the stage."""
-        self._round, self._most = number, most
+        self._round, self._most, self._unit = number, most, unit
         self._done, self._due = 0.0, passes
 
     def end_round(self, objective: float | None, seconds: float) -> None:
@@ -313,6 +318,7 @@ class Work:
             seconds,
             self._fraction,
             self._seconds_left(),
+            self._unit,
         )
 
     def _tell(self, event: str, objective: float | None = None, seconds: float | None = None) -> Report | None:

@@ -55,7 +55,7 @@ def write_shards(
     Raises
     ------
     ValueError
-        Where there are no rows, they do not belong together, or measurements are to be put in the canonical order.
+        Where there are no rows, or they do not belong together.
     FileExistsError
         Where there is something at the path.
 
@@ -157,8 +157,6 @@ def _in_canonical_order(
     source: Source, views: tuple[View, ...], scratch: Path
 ) -> tuple[tuple[int, ...], Iterator[ViewRows]]:
     """Return the edges of the shards in the canonical order, and the shards, each made when it is asked for."""
-    if any(view.kind != "counts" for view in views):
-        raise ValueError("Only counts have a canonical order: write measurements with order='given'.")
     found = rows_of(keys_and_cells, source)
     keys, cells = found["key"].copy(), found["cells"].copy()
     del found

@@ -73,7 +73,7 @@ def save(
 
     Parameters
     ----------
-    model : LDA, DiscreteICA, SingleTopic, PolylingualLDA, DiscreteCCA, NonGaussianCCA, MixedCCA or ICA
+    model : LDA, DiscreteICA, SingleTopic, PolylingualLDA, DiscreteCCA, NonGaussianCCA, MixedCCA, ICA or a mixture
         The fitted model.
     path : str or path
         The file, by custom named ``.polyad``.
@@ -371,7 +371,10 @@ def _set_values(model: Any, stored: StoredClass, values: Mapping[str, Any]) -> N
         fields = {key.removeprefix(f"{name}."): value for key, value in values.items() if key.startswith(f"{name}.")}
         setattr(model, name, structure(**fields))
     if hasattr(model, "_unfold"):
-        model._unfold()
+        try:
+            model._unfold()
+        except (ValueError, KeyError) as error:
+            raise ModelFileError(f"its arrays do not belong together: {error}") from error
 
 
 def _set(model: Any, key: str, value: Any) -> None:

@@ -77,12 +77,12 @@ def _plain(name: str, value: Any) -> Any:
         value = value.tolist()
     if callable(value):
         return _name_of_method(name, value)
-    if isinstance(value, list | tuple) and all(_is_number(item) for item in value):
+    if _is_plain_list(value):
         return list(value)
     if value is None or isinstance(value, str | bool) or _is_number(value):
         return value
     raise ModelFileError(
-        f"the parameter {name} is {value!r}, and a model file holds numbers, texts and lists of numbers only; "
+        f"the parameter {name} is {value!r}, and a model file holds numbers, texts and lists of them only; "
         "set it to one of these before saving."
     )
 
@@ -108,13 +108,19 @@ def parameters_from(plain: Mapping[str, Any], model_class: type[Any] | None) -> 
         if unknown:
             raise ModelFileError(f"it has a parameter {unknown[0]!a} that {model_class.__name__} does not have here")
     for name, value in plain.items():
-        listed = isinstance(value, list) and all(_is_number(item) for item in value)
-        if not (value is None or listed or isinstance(value, str | bool) or _is_number(value)):
-            raise ModelFileError(f"its parameter {name} is neither a number, a text nor a list of numbers")
+        if not (value is None or _is_plain_list(value) or isinstance(value, str | bool) or _is_number(value)):
+            raise ModelFileError(f"its parameter {name} is neither a number, a text nor a list of such")
     seed = plain.get("random_state")
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
         raise ModelFileError(f"its parameter random_state is {seed!a}, and a seed is a whole number from 0 on")
     return dict(plain)
+
+
+def _is_plain_list(value: Any) -> bool:
+    """Tell a list of numbers or of texts."""
+    if not isinstance(value, list | tuple):
+        return False
+    return all(_is_number(item) for item in value) or all(isinstance(item, str) for item in value)
 
 
 def scalars_to(model: Any, stored: StoredClass) -> dict[str, float]:

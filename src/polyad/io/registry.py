@@ -192,6 +192,18 @@ def _topic_model(arrays: Mapping[str, ArrayRule], scalars: Mapping[str, str | No
     )
 
 
+_MIXTURE_DIAGNOSTICS: dict[str, Kind] = {
+    "n_rows": "whole",
+    "spectrum": "array",
+    "energy": "number",
+    "start": "text",
+    "note": "text",
+    "objective": "numbers",
+    "n_moves": "whole",
+    "converged": "truth",
+    "seconds": "left out",
+}
+
 _LINEAR = StoredClass(
     "polyad.models",
     _LINEAR_ARRAYS,
@@ -226,5 +238,39 @@ STORED: Mapping[str, StoredClass] = {
         _FACTOR_DIAGNOSTICS,
         names={"feature_names_in_": "M"},
         any_number=True,
+    ),
+    "HiddenMarkov": StoredClass(
+        "polyad.models",
+        {
+            "startprob_": ArrayRule(("K",), "probabilities"),
+            "transmat_": ArrayRule(("K", "K"), "probabilities"),
+            "emission_rows_": ArrayRule(("K", "E")),
+        },
+        {},
+        ("polyad.models", "MixtureDiagnostics"),
+        _MIXTURE_DIAGNOSTICS,
+    ),
+    "MultiViewMixture": StoredClass(
+        "polyad.models",
+        {
+            "weights_": ArrayRule(("K",), "probabilities"),
+            "parameter_rows_": ArrayRule(("K", "P")),
+            "layout_": ArrayRule(("V", "two")),
+        },
+        {},
+        ("polyad.models", "MixtureDiagnostics"),
+        _MIXTURE_DIAGNOSTICS,
+    ),
+    "SphericalMixture": StoredClass(
+        "polyad.models",
+        {
+            "weights_": ArrayRule(("K",), "probabilities"),
+            "means_": ArrayRule(("K", "M")),
+            "covariance_rows_": ArrayRule(("K", "C")),
+        },
+        {"n_features_in_": "M"},
+        ("polyad.models", "MixtureDiagnostics"),
+        _MIXTURE_DIAGNOSTICS,
+        names={"feature_names_in_": "M"},
     ),
 }

@@ -10,6 +10,7 @@ from polyad.models.diagnostics import Diagnostics
 from polyad.models.discrete_ica import DiscreteICA
 from polyad.models.ica import ICA
 from polyad.models.lda import LDA
+from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
 from polyad.models.polylingual import PolylingualLDA
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.single_topic import SingleTopic
@@ -22,12 +23,16 @@ __all__ = [
     "DiscreteCCA",
     "DiscreteICA",
     "FactorDiagnostics",
+    "HiddenMarkov",
     "MixedCCA",
+    "MixtureDiagnostics",
+    "MultiViewMixture",
     "NoiseWarning",
     "NonGaussianCCA",
     "PolylingualLDA",
     "Selection",
     "SingleTopic",
+    "SphericalMixture",
     "Uncertainty",
     "UndeterminedWarning",
     "bootstrap",

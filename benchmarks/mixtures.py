@@ -1,0 +1,335 @@
+"""Mixtures, hidden chains and latent classes against peers: seconds, likelihood, and distance from the truth.
+
+    python benchmarks/mixtures.py                # quick: all sections at two or three sizes
+    python benchmarks/mixtures.py gaussian --full
+    python benchmarks/mixtures.py --install      # make the peers' environment
+
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), letters and cells (real data
+from ``../shared/data``). hmmlearn and StepMix run in an environment of their own, benchmarks/.peers-mixtures, each case
+in a fresh process; seconds are those of the fits alone. A peer with ten starts is ten fits and the best of them by its
+likelihood. Likelihood is that of the data, and of as many new rows of the same model, in nats a row.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+
+from measure import isolated
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parents[1] / "shared" / "data"
+PEERS_ENV = HERE / ".peers-mixtures"
+PEER_PACKAGES = ["numpy", "scipy", "scikit-learn", "hmmlearn", "stepmix"]
+GAUSSIAN = [  # points, columns, components, separation
+    (5_000, 10, 3, 4.0),
+    (5_000, 10, 3, 2.0),
+    (10_000, 20, 10, 3.0),
+    (10_000, 50, 20, 4.0),
+    (10_000, 50, 20, 8.0),
+]
+GAUSSIAN_FULL = [(10_000, 20, 20, 6.0), (20_000, 100, 50, 8.0), (20_000, 200, 50, 6.0), (20_000, 200, 50, 12.0)]
+CHAINS = [  # emission, sequences, length, columns, states
+    ("categorical", 20, 200, 8, 3),
+    ("categorical", 20, 200, 20, 5),
+    ("gaussian", 20, 200, 5, 4),
+    ("poisson", 20, 300, 5, 4),
+]
+CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), ("gaussian", 20, 500, 10, 8)]
+CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
+STARTS = 10
+
+
+def main():
+    """Run the sections asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    sections = {"gaussian": gaussian, "chains": chains, "classes": classes, "letters": letters, "cells": cells}
+    parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
+    parser.add_argument("--full", action="store_true", help="larger sizes as well")
+    parser.add_argument("--install", action="store_true", help="make the peers' environment")
+    parser.add_argument("--peer", nargs=2, metavar=("NAME", "FILE"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.peer:
+        print(json.dumps(PEERS[options.peer[0]](np.load(options.peer[1], allow_pickle=False))))
+        return
+    if options.install:
+        install()
+    for name in options.sections or sections:
+        sections[name](options.full)
+
+
+def install():
+    """Make the peers' environment."""
+    venv.create(PEERS_ENV, with_pip=True)
+    subprocess.run([PEERS_ENV / "bin" / "pip", "install", "--quiet", *PEER_PACKAGES], check=True)
+
+
+def show(title, rows):
+    """Print a table of dicts."""
+    print(f"\n{title}\n")
+    columns = list(rows[0])
+    cells = [[_cell(row.get(column, "")) for column in columns] for row in rows]
+    widths = [max(len(column), *(len(line[i]) for line in cells)) for i, column in enumerate(columns)]
+    print("| " + " | ".join(c.ljust(w) for c, w in zip(columns, widths)) + " |")
+    print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    for line in cells:
+        print("| " + " | ".join(c.ljust(w) for c, w in zip(line, widths)) + " |", flush=True)
+
+
+def _cell(value):
+    return (
+        f"{value:.4g}"
+        if isinstance(value, float) and abs(value) < 1
+        else f"{value:.4f}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def timed(function):
+    """Return what a function returns, and its seconds."""
+    start = time.perf_counter()
+    found = function()
+    return found, time.perf_counter() - start
+
+
+def error_of(found, true):
+    """Return the root mean square distance of rows from the true ones in the best order, over that of the true ones."""
+    distances = ((found[:, None] - true[None]) ** 2).sum(axis=2)
+    rows, columns = linear_sum_assignment(distances)
+    return float(np.sqrt(distances[rows, columns].mean() / ((true - true.mean(axis=0)) ** 2).sum(axis=1).mean()))
+
+
+def gaussian(full):
+    """Compare with scikit-learn, one start and ten."""
+    from sklearn.mixture import GaussianMixture
+
+    from polyad import SphericalMixture
+    from polyad.datasets import make_spherical_mixture
+
+    SphericalMixture(2).fit(make_spherical_mixture(100, 3, 2).X)  # loops are compiled once
+    for N, M, K, separation in GAUSSIAN + (GAUSSIAN_FULL if full else []):
+        draw = make_spherical_mixture(2 * N, M, K, separation=separation, random_state=1)
+        X, new = draw.X[:N], draw.X[N:]
+        rows = []
+        for name, model in (
+            ("polyad", SphericalMixture(K)),
+            ("polyad, moments alone", SphericalMixture(K, start="moments", max_iter=0)),
+            ("scikit-learn, 1 start", GaussianMixture(K, covariance_type="spherical", random_state=0)),
+            (
+                f"scikit-learn, {STARTS} starts",
+                GaussianMixture(K, covariance_type="spherical", n_init=STARTS, random_state=0),
+            ),
+        ):
+            with warnings.catch_warnings(action="ignore"):
+                fitted, seconds = timed(lambda model=model, X=X: model.fit(X))
+            error = error_of(fitted.means_, draw.means)
+            rows.append(
+                {
+                    "method": name,
+                    "seconds": seconds,
+                    "nats": fitted.score(X),
+                    "new nats": fitted.score(new),
+                    "error of means": error,
+                }
+            )
+        show(f"{N:,} points, {M} columns, {K} components, separation {separation:g}", rows)
+
+
+def peer(name, **arrays):
+    """Run a peer on some arrays in its own environment."""
+    python = PEERS_ENV / "bin" / "python"
+    if not python.exists():
+        return {"error": "no environment: run with --install"}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "data.npz")
+        np.savez(file, **arrays)
+        return isolated(__file__, "--peer", name, file, python=str(python))
+
+
+def hmmlearn_peer(data):
+    """Fit hmmlearn from several starts."""
+    import logging
+
+    from hmmlearn import hmm
+
+    logging.disable(logging.CRITICAL)
+    kinds = {"categorical": hmm.CategoricalHMM, "gaussian": hmm.GaussianHMM, "poisson": hmm.PoissonHMM}
+    K, X, lengths, new = int(data["K"]), data["X"], data["lengths"], data["new"]
+    found = []
+    for seed in range(STARTS):
+        model = kinds[str(data["emission"])](K, n_iter=200, tol=1e-5 * len(X), random_state=seed)
+        _, seconds = timed(lambda model=model: model.fit(X, lengths))
+        shown = {"categorical": "emissionprob_", "gaussian": "means_", "poisson": "lambdas_"}[str(data["emission"])]
+        scores = model.score(X, lengths) / len(X), model.score(new, data["new_lengths"]) / len(new)
+        found.append([seconds, *scores, getattr(model, shown).tolist()])
+    return {"found": found}
+
+
+def chains(full):
+    """Compare with hmmlearn, one start and ten."""
+    from polyad import HiddenMarkov
+    from polyad.datasets import make_hmm
+
+    for emission, n, length, M, K in CHAINS + (CHAINS_FULL if full else []):
+        draw = make_hmm(2 * n, length, M, K, emission=emission, random_state=1)
+        X, lengths, new = draw.X[: n * length], draw.lengths[:n], draw.X[n * length :]
+        HiddenMarkov(K, emission=emission, max_iter=1).fit(X[:50])  # loops are compiled once
+        model, seconds = timed(lambda K=K, e=emission, X=X, s=lengths: HiddenMarkov(K, emission=e).fit(X, s))
+        rows = [
+            {
+                "method": "polyad",
+                "seconds": seconds,
+                "nats": model.score(X, lengths) / len(X),
+                "new nats": model.score(new, lengths) / len(new),
+                "error": error_of(model.emission_rows_[:, :M], draw.emissions),
+            }
+        ]
+        done = peer("hmmlearn", X=X, lengths=lengths, new=new, new_lengths=lengths, K=K, emission=emission)
+        rows += peer_rows("hmmlearn", done, draw.emissions)
+        show(f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states", rows)
+
+
+def peer_rows(name, done, true=None):
+    """Return the rows of a peer with one start and with ten."""
+    if "error" in done:
+        return [{"method": f"{name}: {done['error']}"}]
+    found = done["found"]
+    best = max(found, key=lambda one: one[1])
+    rows = []
+    for starts, (seconds, nats, new, shown) in ((1, found[0]), (STARTS, [sum(one[0] for one in found), *best[1:]])):
+        error = {} if true is None else {"error": error_of(np.array(shown), true)}
+        rows.append(
+            {
+                "method": f"{name}, {starts} start{'s' * (starts > 1)}",
+                "seconds": seconds,
+                "nats": nats,
+                "new nats": new,
+                **error,
+            }
+        )
+    return rows
+
+
+def stepmix_peer(data):
+    """Fit StepMix from several starts."""
+    from stepmix.stepmix import StepMix
+
+    found = []
+    X, new = data["X"], data["new"]
+    kind = "binary_nan" if np.isnan(X).any() else "binary"
+    for seed in range(STARTS):
+        model = StepMix(
+            int(data["K"]), measurement=kind, n_init=1, max_iter=300, abs_tol=1e-5, random_state=seed, progress_bar=0
+        )
+        _, seconds = timed(lambda model=model: model.fit(X))
+        shown = np.asarray(model.get_parameters()["measurement"]["pis"])
+        found.append(
+            [
+                seconds,
+                model.score(X),
+                model.score(new),
+                (shown if shown.shape[0] == int(data["K"]) else shown.T).tolist(),
+            ]
+        )
+    return {"found": found}
+
+
+def classes(full):
+    """Compare latent class analysis of binary answers, some of them missing, with StepMix."""
+    from polyad import MultiViewMixture
+    from polyad.datasets import make_multiview_mixture
+
+    MultiViewMixture(2).fit(make_multiview_mixture(100, (3, 3, 3), 2, kinds=("binary",) * 3).views)
+    for N, widths, K, missing in CLASSES:
+        draw = make_multiview_mixture(2 * N, widths, K, kinds=("binary",) * 3, missing=missing, random_state=1)
+        views, new = [view[:N] for view in draw.views], [view[N:] for view in draw.views]
+        model, seconds = timed(lambda K=K, views=views: MultiViewMixture(K).fit(views))
+        true = np.hstack(draw.components)
+        rows = [
+            {
+                "method": "polyad",
+                "seconds": seconds,
+                "nats": model.score(views),
+                "new nats": model.score(new),
+                "error": error_of(np.hstack(model.components_), true),
+            }
+        ]
+        rows += peer_rows("StepMix", peer("stepmix", X=np.hstack(views), new=np.hstack(new), K=K), true)
+        show(f"{N:,} rows, {sum(widths)} binary columns, {K} classes, {missing:.0%} missing", rows)
+
+
+def letters(full):
+    """Find vowels and consonants in the letters of addresses, by two states."""
+    from polyad import HiddenMarkov
+
+    path = DATA / "state_union" / "state_union.jsonl.gz"
+    if not path.exists():
+        print(f"\nletters: {path} is not there")
+        return
+    with gzip.open(path, "rt") as file:
+        texts = [json.loads(line)["text"].lower() for line in file]
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    sequences = [np.array([alphabet.index(c) for c in text if c in alphabet]) for text in texts[: None if full else 8]]
+    HiddenMarkov(2, max_iter=1).fit(sequences[0][:100])
+    model, seconds = timed(lambda: HiddenMarkov(2).fit(sequences))
+    X, lengths = np.concatenate(sequences)[:, None], np.array([len(s) for s in sequences])
+    shares = model.emissionprob_ * model.stationary_[:, None]
+    state_of = shares.argmax(axis=0)
+    for state in range(2):
+        found = sorted((i for i in range(26) if state_of[i] == state), key=lambda i: -shares[state, i])
+        print(f"{'' if state else chr(10)}state {state}: {' '.join(alphabet[i] for i in found)}")
+    rows = [
+        {"method": "polyad", "seconds": seconds, "nats": model.score(X, lengths) / len(X), "new nats": float("nan")}
+    ]
+    if full:
+        rows += peer_rows(
+            "hmmlearn", peer("hmmlearn", X=X, lengths=lengths, new=X, new_lengths=lengths, K=2, emission="categorical")
+        )
+    show(f"letters of {len(sequences)} addresses: {len(X):,}", rows)
+
+
+def cells(full):
+    """Find cell types from two halves of the genes, and the proteins, of single cells."""
+    from polyad import MultiViewMixture
+
+    folder = DATA / "citeseq_pbmc"
+    if not folder.exists():
+        print(f"\ncells: {folder} is not there")
+        return
+    counts = sparse.csr_array(sparse.load_npz(folder / "rna_counts.npz"))
+    proteins = np.load(folder / "adt.npy").astype(float)
+    names = (folder / "proteins.txt").read_text().split("\n")
+    if counts.shape[0] != proteins.shape[0]:
+        counts = sparse.csr_array(counts.T)
+    logs = np.log1p(proteins) - np.log1p(proteins).mean(axis=1, keepdims=True)
+    seen = np.asarray((counts > 0).sum(axis=0)).ravel()
+    often = np.argsort(-seen, kind="stable")[:2000]
+    halves = [sparse.csr_array(counts[:, often[part::2]]) for part in range(2)]
+    model, seconds = timed(lambda: MultiViewMixture(6).fit([*halves, logs]))
+    print(
+        f"\n{counts.shape[0]} cells, {often.size} genes in two views, {logs.shape[1]} proteins; 6 classes, "
+        f"{seconds:.2f} s, start from {model.diagnostics_.start}"
+    )
+    means, overall = model.components_[2], logs.mean(axis=0)
+    for k, weight in enumerate(model.weights_):
+        top = np.argsort(-(means[k] - overall) / logs.std(axis=0))[:6]
+        print(f"  {weight:.2f}  {', '.join(names[i] for i in top)}")
+    agreed = np.mean(model.predict([*halves, None]) == model.predict([None, None, logs]))
+    print(f"  genes alone and proteins alone agree on {agreed:.0%} of the cells")
+
+
+PEERS = {"hmmlearn": hmmlearn_peer, "stepmix": stepmix_peer}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Likelihood passes of mixtures and of hidden chains."""

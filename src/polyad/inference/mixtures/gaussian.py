@@ -1,0 +1,288 @@
+"""Mixtures of Gaussians: posteriors and passes of EM, each a sum over blocks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from polyad.engine import Block, Source, one_round, rows, total
+from polyad.engine.blocks import FloatArray
+from polyad.moments.cross import dense_rows
+
+OUTLOOK, OUTLOOK_FROM = 20, 4
+COVARIANCE_TYPES = ("spherical", "diag", "full")
+
+
+@dataclass(frozen=True)
+class GaussianMixtureParameters:
+    """Parameters of a mixture of Gaussians.
+
+    Attributes
+    ----------
+    weights, means
+        K probabilities and K x M.
+    covariances
+        K variances ("spherical"), K x M variances ("diag") or K x M x M ("full").
+    """
+
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+
+    @property
+    def covariance_type(self) -> str:
+        """The kind of covariances, by their shape."""
+        return COVARIANCE_TYPES[self.covariances.ndim - 1]
+
+    def taken(self, order: Any) -> "GaussianMixtureParameters":
+        """Return the components in another order, or some of them."""
+        return GaussianMixtureParameters(self.weights[order], self.means[order], self.covariances[order])
+
+
+@dataclass(frozen=True)
+class CovarianceRule:
+    """How covariances are estimated.
+
+    Attributes
+    ----------
+    covariance_type
+        "spherical", "diag" or "full".
+    shared
+        Whether all components have the same.
+    floor
+        Added to every variance.
+    prior, prior_points
+        Every component is given so many points with this covariance (of the kind of one component's) in addition to its
+        own: the likelihood of a component of one point alone would have no bound. None for none.
+    """
+
+    covariance_type: str
+    shared: bool
+    floor: float
+    prior: FloatArray | None = None
+    prior_points: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """A mixture ready to be evaluated: points less a centre, so that squares do not lose what is far from 0.
+
+    Attributes
+    ----------
+    centre
+        M.
+    means
+        K x M, less the centre.
+    factors
+        1 / s_k, K ("spherical"), 1 / s_km, K x M ("diag"), or L_k^-1, K x M x M, of the Cholesky factors ("full").
+    constants
+        K: the logarithms of weight and of the density at the mean.
+    """
+
+    centre: FloatArray
+    means: FloatArray
+    factors: FloatArray
+    constants: FloatArray
+
+    def joint(self, centred: FloatArray) -> FloatArray:
+        """Return log p(component, point), N x K."""
+        kind = self.factors.ndim
+        if kind == 1:
+            squares = (centred**2).sum(axis=1)[:, None] - 2 * centred @ self.means.T + (self.means**2).sum(axis=1)
+            distances = np.maximum(squares, 0.0) * self.factors
+        elif kind == 2:
+            scaled = self.means * self.factors
+            distances = centred**2 @ self.factors.T - 2 * centred @ scaled.T + (self.means * scaled).sum(axis=1)
+        else:
+            columns = [((centred - mean) @ factor.T) ** 2 for mean, factor in zip(self.means, self.factors)]
+            distances = np.stack([column.sum(axis=1) for column in columns], axis=1)
+        return self.constants - 0.5 * distances
+
+
+def _evaluated(mixture: GaussianMixtureParameters, centre: FloatArray) -> _Evaluated:
+    M = mixture.means.shape[1]
+    covariances = mixture.covariances
+    if covariances.ndim == 1:
+        factors, log_determinants = 1 / covariances, M * np.log(covariances)
+    elif covariances.ndim == 2:
+        factors, log_determinants = 1 / covariances, np.log(covariances).sum(axis=1)
+    else:
+        roots = [np.linalg.cholesky(covariance) for covariance in covariances]
+        factors = np.stack([linalg.solve_triangular(root, np.eye(M), lower=True) for root in roots])
+        log_determinants = np.array([2 * np.log(np.diag(root)).sum() for root in roots])
+    log_weights = np.log(np.maximum(mixture.weights, 1e-300))
+    constants = log_weights - 0.5 * (M * np.log(2 * np.pi) + log_determinants)
+    return _Evaluated(centre, mixture.means - centre, factors, constants)
+
+
+def gaussian_posterior(source: Source, mixture: GaussianMixtureParameters) -> FloatArray:
+    """Return the posterior of each point's component, N x K."""
+    return rows(_posterior, source, _evaluated(mixture, mixture.weights @ mixture.means))
+
+
+def _posterior(block: Block, mixture: _Evaluated) -> FloatArray:
+    return shares_and_evidence(mixture.joint(dense_rows(block.rows) - mixture.centre))[0]
+
+
+def shares_and_evidence(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return posteriors, N x K, and log-likelihoods, N, from log p(component, row); the array is used up."""
+    largest = joint.max(axis=1)
+    joint -= largest[:, None]
+    np.exp(joint, out=joint)
+    sums = joint.sum(axis=1)
+    joint /= sums[:, None]
+    return joint, largest + np.log(sums)
+
+
+def gaussian_log_densities(source: Source, mixture: GaussianMixtureParameters) -> FloatArray:
+    """Return the logarithm of the density of each point, N."""
+    return rows(_log_densities, source, _evaluated(mixture, mixture.weights @ mixture.means))
+
+
+def _log_densities(block: Block, mixture: _Evaluated) -> FloatArray:
+    return shares_and_evidence(mixture.joint(dense_rows(block.rows) - mixture.centre))[1]
+
+
+@dataclass(frozen=True)
+class PolishedMixture:
+    """A mixture after passes of EM.
+
+    Attributes
+    ----------
+    mixture
+        Its parameters.
+    objective
+        Mean log-likelihood of a point, and the logarithm of the prior, that each pass found for the parameters it
+        started from: it never falls.
+    converged
+        Whether the last pass gained less than the tolerance.
+    """
+
+    mixture: GaussianMixtureParameters
+    objective: tuple[float, ...]
+    converged: bool
+
+
+def polish_gaussian(
+    source: Source,
+    mixture: GaussianMixtureParameters,
+    rule: CovarianceRule,
+    *,
+    max_iter: int,
+    tol: float,
+    first: int = 1,
+    most: int | None = None,
+    target: float = -np.inf,
+) -> PolishedMixture:
+    """Improve a mixture of Gaussians by passes of EM.
+
+    Parameters
+    ----------
+    source
+        The points.
+    mixture
+        Where to start.
+    rule
+        How covariances are estimated.
+    max_iter
+        Passes at most.
+    tol
+        Converged when a pass gains less than this for a point, in nats.
+    first, most
+        Number of the first pass, and of passes in all, for the report of progress.
+    target
+        Stop, not converged, where the objective would still be below this after :data:`OUTLOOK` passes with the gain of
+        the last one.
+    """
+    centre = mixture.weights @ mixture.means
+    objective: list[float] = []
+    for number in range(first, first + max_iter):
+        with one_round(number, most or max_iter, passes=1, unit="row") as found:
+            sums = total(_expected_sums, source, _evaluated(mixture, centre))
+            objective.append((sums[-1] + _log_prior(mixture, rule)) / source.n_rows)
+            found.append(objective[-1])
+        mixture = _maximised(sums, mixture, centre, rule, source.n_rows)
+        if len(objective) > 1 and objective[-1] - objective[-2] < tol:
+            return PolishedMixture(mixture, tuple(objective), True)
+        if len(objective) > OUTLOOK_FROM and objective[-1] + OUTLOOK * (objective[-1] - objective[-2]) < target:
+            break
+    return PolishedMixture(mixture, tuple(objective), False)
+
+
+def _expected_sums(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Return the expected points of each component, their sums and squares, and the log-likelihood."""
+    centred = dense_rows(block.rows) - mixture.centre
+    posterior, evidence = shares_and_evidence(mixture.joint(centred))
+    kind = mixture.factors.ndim
+    if kind == 1:
+        squares = posterior.T @ (centred**2).sum(axis=1)
+    elif kind == 2:
+        squares = posterior.T @ centred**2
+    else:
+        squares = np.stack([_products(centred, shares) for shares in posterior.T])
+    return posterior.sum(axis=0), posterior.T @ centred, squares, float(evidence.sum())
+
+
+def _products(centred: FloatArray, shares: FloatArray) -> FloatArray:
+    weighted = centred * np.sqrt(shares)[:, None]
+    return weighted.T @ weighted
+
+
+def _maximised(
+    sums: tuple[FloatArray, FloatArray, FloatArray, float],
+    before: GaussianMixtureParameters,
+    centre: FloatArray,
+    rule: CovarianceRule,
+    n_rows: int,
+) -> GaussianMixtureParameters:
+    """Return the parameters of highest expected likelihood; a component without points stays as it was."""
+    points, firsts, squares, _ = sums
+    alive = points > 1e-8
+    counts = np.maximum(points, 1e-8)
+    means = firsts / counts[:, None]
+    M = means.shape[1]
+    if rule.covariance_type == "spherical":
+        scatters = (squares - counts * (means**2).sum(axis=1)) / M
+    elif rule.covariance_type == "diag":
+        scatters = squares - counts[:, None] * means**2
+    else:
+        scatters = squares - counts[:, None, None] * means[:, :, None] * means[:, None, :]
+    sizes = counts
+    if rule.shared:
+        scatters = np.repeat(scatters[alive].sum(axis=0)[None], counts.size, axis=0)
+        sizes = np.full(counts.size, counts[alive].sum())
+    if rule.prior is not None:
+        scatters, sizes = scatters + rule.prior_points * rule.prior, sizes + rule.prior_points
+    covariances = _floored(scatters / sizes.reshape(-1, *[1] * (scatters.ndim - 1)), rule.floor)
+    if not alive.all():
+        means[~alive] = before.means[~alive] - centre
+        covariances[~alive] = before.covariances[~alive]
+    return GaussianMixtureParameters(points / n_rows, means + centre, covariances)
+
+
+def _log_prior(mixture: GaussianMixtureParameters, rule: CovarianceRule) -> float:
+    """Return what the points that components are given in addition add to the log-likelihood."""
+    if rule.prior is None:
+        return 0.0
+    M, covariances = mixture.means.shape[1], mixture.covariances
+    if covariances.ndim == 1:
+        values = M * (np.log(covariances) + rule.prior / covariances)
+    elif covariances.ndim == 2:
+        values = (np.log(covariances) + rule.prior / covariances).sum(axis=1)
+    else:
+        traces = np.trace(
+            np.linalg.solve(covariances, np.broadcast_to(rule.prior, covariances.shape)), axis1=1, axis2=2
+        )
+        values = np.linalg.slogdet(covariances)[1] + traces
+    return -0.5 * rule.prior_points * float(values[0] if rule.shared else values.sum())
+
+
+def _floored(covariances: FloatArray, floor: float) -> FloatArray:
+    """Return covariances with the floor added, and none of their variances negative by rounding."""
+    if covariances.ndim < 3:
+        return np.maximum(covariances, 0.0) + floor
+    added = covariances.copy()
+    axis = np.arange(covariances.shape[1])
+    added[:, axis, axis] = np.maximum(added[:, axis, axis], 0.0) + floor
+    return added

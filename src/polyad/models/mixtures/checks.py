@@ -1,0 +1,25 @@
+"""Checks of parameters that the mixtures share; errors are sentences."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+
+def refuse_unknown(name: str, value: object, known: Sequence[str]) -> None:
+    """Refuse a value that is none of the known ones."""
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, known))}.")
+
+
+def refuse_bad_numbers(model: Any, *, whole: Mapping[str, int], numbers: Sequence[str] = ()) -> None:
+    """Refuse parameters that are no whole numbers from some number up, or no numbers from 0 up."""
+    for name, least in whole.items():
+        value = getattr(model, name)
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+            raise ValueError(f"{name} is {value!r}; give a whole number from {least} up.")
+    for name in numbers:
+        value = getattr(model, name)
+        is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+        if not is_number or not 0 <= value < np.inf:
+            raise ValueError(f"{name} is {value!r}; give a number from 0 up.")

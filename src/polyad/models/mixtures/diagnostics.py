@@ -1,0 +1,58 @@
+"""What a fit of a mixture tells about itself."""
+
+from dataclasses import dataclass
+
+from polyad.engine.blocks import FloatArray
+
+
+@dataclass(frozen=True)
+class MixtureDiagnostics:
+    """How a mixture was fitted.
+
+    Attributes
+    ----------
+    n_rows
+        Samples, or observations of all sequences.
+    spectrum
+        Eigenvalues of the covariance, or singular values of the cross moments, largest first; empty where moments had
+        nothing to start from.
+    energy
+        The share of the whitened moments that is off the diagonal after the diagonalisation; NaN without moments.
+    start
+        Where the likelihood passes began: "moments" or "seeds".
+    note
+        Why moments were not the start, in words; empty where they were.
+    objective
+        What each pass of likelihood found, a sample: the mean log-likelihood of a row, priors included.
+    n_moves
+        Components that were put together and parted again after EM had come to rest.
+    converged
+        Whether the passes ended by themselves.
+    seconds
+        Of every step, by name.
+    """
+
+    n_rows: int
+    spectrum: FloatArray
+    energy: float
+    start: str
+    note: str
+    objective: tuple[float, ...]
+    n_moves: int
+    converged: bool
+    seconds: dict[str, float]
+
+    @property
+    def n_passes(self) -> int:
+        """Passes of likelihood that led to the result."""
+        return len(self.objective)
+
+    def __repr__(self) -> str:
+        steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items()) or "times not kept"
+        likelihood = f", {self.objective[-1]:.4f} nats a row" if self.objective else ""
+        rest = "" if self.converged else ", not converged"
+        why = f" ({self.note})" if self.note else ""
+        return (
+            f"MixtureDiagnostics({self.n_rows:,} rows; start from {self.start}{why}; {self.n_passes} likelihood "
+            f"passes{likelihood}{rest}; {steps})"
+        )

@@ -1,0 +1,284 @@
+"""Mixtures of hidden classes that several views show, by the method of moments, then EM."""
+
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from polyad.engine import Source, expect, ordered_by_content
+from polyad.engine.blocks import FloatArray
+from polyad.inference.mixtures.classes import (
+    ClassMixture,
+    PolishedClasses,
+    class_log_likelihoods,
+    class_posterior,
+    polish_classes,
+)
+from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
+from polyad.models.fitting import fitted_at_once, running
+from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
+from polyad.models.mixtures.class_fit import starts_of
+from polyad.models.mixtures.diagnostics import MixtureDiagnostics
+from polyad.models.mixtures.plan import mixture_plan
+from polyad.models.mixtures.views import KINDS, fitted_views, known_views
+from polyad.models.stopwatch import StopWatch
+
+
+class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
+    """Hidden classes that three or more views show, started from their cross moments.
+
+    Views are independent given the class, and may be of different kinds and widths. Latent class analysis and naive
+    Bayes without labels are cases of it. What was not seen (NaN, a row without counts) is left out, not filled in. EM
+    begins from the moments and from groups of rows that lie far from each other; the likelihood decides. Nothing is
+    drawn: the same rows, in any order, give the same mixture.
+
+    Parameters
+    ----------
+    n_components
+        K, the number of classes.
+    kinds
+        Of every view: "counts" (sparse or dense, a multinomial distribution over columns), "categorical" (one column of
+        whole numbers from 0 up), "binary" (independent columns of 0 and 1) or "gaussian" (independent columns of
+        values); one for all, a list, or "auto", which looks at the values.
+    route
+        "direct" whitens each pair of views, contracts along the third and takes the mean of the three; "symmetric"
+        turns all views into the first one (Proposition 1 of the spectral LDA paper). More than three views are put
+        together in three groups.
+    start
+        "moments", "seeds", or "auto" for what the better of the two leads to.
+    max_iter
+        Passes of EM at most; 0 leaves the moments as they are.
+    tol
+        They end when a pass gains less than this for a row, in nats.
+    smoothing
+        Added to the expected number of every category and of every 0 and 1 in every class, and of rows of every class.
+    n_jobs
+        Threads; None for all cores. The result does not depend on it.
+    verbose
+        1 draws a progress bar and tells how the fit went.
+
+    Attributes
+    ----------
+    weights_
+        K probabilities of the classes, largest first.
+    components_
+        A list, K x M_v for each view: probabilities of columns or of ones, or means.
+    variances_
+        A list, K x M_v for each Gaussian view, and None for others.
+    kinds_
+        The kind of each view.
+    diagnostics_
+        A :class:`polyad.models.mixtures.MixtureDiagnostics`.
+
+    Examples
+    --------
+    >>> from polyad.datasets import make_multiview_mixture
+    >>> sample = make_multiview_mixture(2000, (10, 6, 4), 3, kinds=("counts", "binary", "gaussian"))
+    >>> model = MultiViewMixture(3).fit(sample.views)
+    >>> model.kinds_, [shown.shape for shown in model.components_]
+    (['counts', 'binary', 'gaussian'], [(3, 10), (3, 6), (3, 4)])
+    >>> model.predict_proba([sample.views[0], None, None]).shape
+    (2000, 3)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        kinds: str | Sequence[str] = "auto",
+        route: str = "direct",
+        start: str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        smoothing: float = 0.01,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kinds = kinds
+        self.route = route
+        self.start = start
+        self.max_iter = max_iter
+        self.tol = tol
+        self.smoothing = smoothing
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @fitted_at_once
+    def fit(self, views: Any, y: object = None) -> Self:
+        """Learn the classes and what each view shows of them.
+
+        Parameters
+        ----------
+        views
+            A list of three or more, samples x columns each, rows in the same order: arrays, sparse arrays, DataFrames,
+            lists of parts, or sources.
+        y
+            Not used.
+        """
+        self._refuse_bad_parameters()
+        watch = StopWatch()
+        expect(mixture_plan(self.max_iter))
+        with watch("read"):
+            given, kinds, widths = fitted_views(views, self.kinds)
+            source = ordered_by_content(given)
+        if source.n_rows < self.n_components:
+            raise ValueError(
+                f"There are {source.n_rows} rows, and {self.n_components} classes were asked for. Ask for fewer."
+            )
+        with watch("moments"):
+            starts, spectrum, energy, note = starts_of(
+                source, kinds, self.n_components, start=self.start, route=self.route, smoothing=self.smoothing
+            )
+        if self.start == "moments" and self.n_components > 1 and note:
+            instead = " EM begins from groups of rows instead." if "seeds" in starts else " The others are used."
+            warnings.warn(f"The moments say too little: {note}.{instead}", UserWarning, stacklevel=3)
+        with watch("polish"):
+            name, polished = self._polish(source, starts)
+        self._set(polished.mixture, kinds, widths)
+        if name == "seeds" and not note:
+            note = "seeds led to the higher likelihood"
+        self.diagnostics_ = MixtureDiagnostics(
+            source.n_rows, spectrum, energy, name, note, polished.objective, 0, polished.converged, watch.seconds
+        )
+        return self
+
+    def predict_proba(self, views: Any) -> FloatArray:
+        """Return the posterior of each row's class, N x K; views that are None are left out."""
+        check_is_fitted(self)
+        with running(self.n_jobs):
+            return class_posterior(*self._known(views))
+
+    def predict(self, views: Any) -> NDArray[np.intp]:
+        """Return the likeliest class of each row."""
+        return self.predict_proba(views).argmax(axis=1)
+
+    def score_samples(self, views: Any) -> FloatArray:
+        """Return the log-likelihood of each row, N."""
+        check_is_fitted(self)
+        with running(self.n_jobs):
+            return class_log_likelihoods(*self._known(views))
+
+    def score(self, views: Any, y: object = None) -> float:
+        """Return the mean log-likelihood of a row, in nats."""
+        return float(self.score_samples(views).mean())
+
+    def bic(self, views: Any) -> float:
+        """Return the Bayesian information criterion; the lower, the better."""
+        likelihoods = self.score_samples(views)
+        return float(-2 * likelihoods.sum() + self._n_parameters() * np.log(likelihoods.size))
+
+    def aic(self, views: Any) -> float:
+        """Return Akaike's information criterion; the lower, the better."""
+        return float(-2 * self.score_samples(views).sum() + 2 * self._n_parameters())
+
+    def sample(
+        self, n_samples: int = 1, *, length: int = 10, random_state: Any = 0
+    ) -> tuple[list[Any], NDArray[np.intp]]:
+        """Draw rows, a list with an array for each view, and their classes.
+
+        Parameters
+        ----------
+        n_samples
+            How many.
+        length
+            Counts of a row of a view of counts.
+        random_state
+            Seed.
+        """
+        from polyad.datasets.mixtures import draw_views
+
+        check_is_fitted(self)
+        rng = np.random.default_rng(random_state)
+        labels = rng.choice(self.weights_.size, n_samples, p=self.weights_ / self.weights_.sum())
+        return draw_views(rng, self.kinds_, self.components_, self.variances_, labels, length), labels
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path)
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes of EM."""
+        return self.diagnostics_.n_passes
+
+    def _refuse_bad_parameters(self) -> None:
+        refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "smoothing"))
+        refuse_unknown("route", self.route, ("direct", "symmetric"))
+        refuse_unknown("start", self.start, ("auto", "moments", "seeds"))
+
+    def _polish(self, source: Source, starts: dict[str, ClassMixture]) -> tuple[str, PolishedClasses]:
+        """Return the start that EM brings furthest, and where it brings it."""
+        if self.max_iter == 0:
+            name, mixture = next(iter(starts.items()))
+            return name, PolishedClasses(mixture, (), False)
+        found = {
+            name: polish_classes(source, mixture, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
+            for name, mixture in starts.items()
+        }
+        # The first start unless another is better by more than where passes end.
+        best = max(found, key=lambda name: found[name].objective[-1] - (self.tol if name == "seeds" else 0.0))
+        return best, found[best]
+
+    def _set(self, mixture: ClassMixture, kinds: Sequence[str], widths: Sequence[int]) -> None:
+        rows = [_emission_rows(emission) for emission in mixture.emissions]
+        together = np.hstack(rows)
+        order = np.lexsort((*together.T[::-1], -mixture.weights))
+        self.weights_ = mixture.weights[order]
+        self.parameter_rows_ = together[order]
+        self.layout_ = np.array([[KINDS.index(kind), width] for kind, width in zip(kinds, widths)], dtype=np.float64)
+        self._unfold()
+
+    def _unfold(self) -> None:
+        """Set what follows from the rows of all parameters; a model that was loaded has only these."""
+        if not np.isin(self.layout_[:, 0], range(len(KINDS))).all() or not (self.layout_[:, 1] >= 1).all():
+            raise ValueError("its views are of no kind that is known")
+        self.kinds_ = [KINDS[int(kind)] for kind in self.layout_[:, 0]]
+        self.components_: list[FloatArray] = []
+        self.variances_: list[FloatArray | None] = []
+        first = 0
+        for kind, width in zip(self.kinds_, self.layout_[:, 1].astype(int)):
+            self.components_.append(np.ascontiguousarray(self.parameter_rows_[:, first : first + width]))
+            first += width
+            if kind == "gaussian":
+                self.variances_.append(np.ascontiguousarray(self.parameter_rows_[:, first : first + width]))
+                first += width
+            else:
+                self.variances_.append(None)
+        if first != self.parameter_rows_.shape[1]:
+            raise ValueError("its views have other widths than its parameters")
+
+    def _known(self, views: Any) -> tuple[Source, ClassMixture]:
+        source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
+        return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
+
+    def _emission(self, view: int) -> Emission:
+        kind, shown, variances = self.kinds_[view], self.components_[view], self.variances_[view]
+        if kind == "binary":
+            return Bernoulli(shown)
+        if variances is not None:
+            zeros = np.zeros(shown.shape[1])
+            return Gaussian(shown, variances, self.weights_ @ shown, zeros, zeros)
+        return Multinomial(shown)
+
+    def _n_parameters(self) -> int:
+        K = self.weights_.size
+        free = sum(
+            shown.shape[1] * (2 if kind == "gaussian" else 1) - (kind in ("counts", "categorical"))
+            for kind, shown in zip(self.kinds_, self.components_)
+        )
+        return K - 1 + K * free
+
+
+def _emission_rows(emission: Emission | None) -> FloatArray:
+    if isinstance(emission, Gaussian):
+        return np.hstack([emission.means, emission.variances])
+    assert isinstance(emission, Multinomial | Bernoulli)
+    return emission.probabilities

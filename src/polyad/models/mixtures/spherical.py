@@ -1,0 +1,310 @@
+"""Mixtures of Gaussians by the method of moments, then EM."""
+
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, DensityMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from polyad.engine import Source, expect, ordered_by_content, signal_blocks
+from polyad.engine.blocks import FloatArray
+from polyad.engine.checks import is_parts
+from polyad.inference.mixtures.gaussian import (
+    COVARIANCE_TYPES,
+    CovarianceRule,
+    GaussianMixtureParameters,
+    gaussian_log_densities,
+    gaussian_posterior,
+)
+from polyad.models.fitting import fitted_at_once, running
+from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
+from polyad.models.mixtures.diagnostics import MixtureDiagnostics
+from polyad.models.mixtures.gaussian_fit import (
+    better_start,
+    moment_start,
+    polish_with_moves,
+    sample_points,
+    seed_start,
+    with_covariances,
+)
+from polyad.models.mixtures.plan import mixture_plan
+from polyad.models.stopwatch import StopWatch
+
+
+class SphericalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
+    """A mixture of Gaussians, started from its moments.
+
+    The third moments of a mixture of round Gaussians tell their means, weights and variances exactly (Hsu and Kakade).
+    EM begins there, or from seeds that lie far from each other where the first passes say that these are better: with
+    more components than columns, with means that do not span as many directions, or with few points. Where EM has come
+    to rest, components that share a group are put together and such as cover two are parted, as long as the likelihood
+    grows. Nothing is drawn: the same points, in any order, give the same mixture.
+
+    Names and meaning are those of scikit-learn's ``GaussianMixture``.
+
+    Parameters
+    ----------
+    n_components
+        K.
+    covariance_type
+        "spherical" (a variance for each component), "diag" (one for each column) or "full".
+    shared
+        Whether all components have the same covariance.
+    start
+        "moments", "seeds", or "auto" for the better of the two.
+    max_iter
+        Passes of EM at most; 0 leaves the moments as they are.
+    tol
+        EM has come to rest when a pass gains less than this for a point, in nats.
+    reg_covar
+        Added to every variance.
+    prior_points
+        Points with the mean covariance of a component that every component is given in addition to its own. Without
+        them the likelihood of a component of one point has no bound, and EM finds such components in many dimensions.
+    n_jobs
+        Threads; None for all cores. The result does not depend on it.
+    verbose
+        1 draws a progress bar and tells how the fit went.
+
+    Attributes
+    ----------
+    weights_, means_
+        K probabilities, largest first, and K x M.
+    covariances_
+        K variances ("spherical"), K x M ("diag") or K x M x M ("full").
+    covariance_rows_
+        The same with one row for each component.
+    converged_, n_iter_, lower_bound_
+        Whether EM came to rest, its passes, and the mean log-likelihood of a point that the last of them found.
+    diagnostics_
+        A :class:`polyad.models.mixtures.MixtureDiagnostics`.
+
+    Examples
+    --------
+    >>> from polyad.datasets import make_spherical_mixture
+    >>> sample = make_spherical_mixture(2000, 10, 4, separation=6)
+    >>> model = SphericalMixture(4).fit(sample.X)
+    >>> model.diagnostics_.start, model.predict(sample.X[:5]).shape
+    ('moments', (5,))
+    >>> bool(abs(np.sort(model.weights_) - np.sort(sample.weights)).max() < 0.03)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance_type: str = "spherical",
+        shared: bool = False,
+        start: str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        reg_covar: float = 1e-6,
+        prior_points: float = 1.0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.shared = shared
+        self.start = start
+        self.max_iter = max_iter
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.prior_points = prior_points
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @fitted_at_once
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn weights, means and covariances.
+
+        Parameters
+        ----------
+        X
+            Samples x columns: an array, a DataFrame, an iterable of blocks, or a source.
+        y
+            Not used.
+        """
+        self._refuse_bad_parameters()
+        watch = StopWatch()
+        expect(mixture_plan(self.max_iter))
+        with watch("read"):
+            source = ordered_by_content(self._source(X))
+            points = sample_points(source, self.n_components)
+        with watch("moments"):
+            found, spectrum, note = self._moments(source)
+        with watch("start"):
+            starts = {} if found is None else {"moments": found.mixture}
+            if found is None or self.start != "moments":
+                starts["seeds"] = seed_start(points, self.n_components, self.covariance_type)
+            starts = {name: with_covariances(one, points, self.covariance_type) for name, one in starts.items()}
+            rule = CovarianceRule(self.covariance_type, self.shared, self.reg_covar, None, float(self.prior_points))
+            name, begun, rule = better_start(source, starts, rule, max_iter=self.max_iter)
+        with watch("polish"):
+            fitted = polish_with_moves(source, points, begun, rule, max_iter=self.max_iter, tol=self.tol)
+        polished = fitted.polished
+        self._set(_canonical(polished.mixture))
+        if name == "seeds" and not note:
+            note = "seeds had the higher likelihood after the first passes"
+        self.diagnostics_ = MixtureDiagnostics(
+            source.n_rows,
+            spectrum,
+            float("nan") if found is None else found.energy,
+            name,
+            note if name == "seeds" else "",
+            polished.objective,
+            fitted.n_moves,
+            polished.converged,
+            watch.seconds,
+        )
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the posterior of each row's component, N x K; rows sum to 1."""
+        check_is_fitted(self)
+        with running(self.n_jobs):
+            return gaussian_posterior(self._like_fitted(X), self._parameters())
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the likeliest component of each row."""
+        return self.predict_proba(X).argmax(axis=1)
+
+    def fit_predict(self, X: Any, y: object = None) -> NDArray[np.intp]:
+        """Fit, and return the likeliest component of each row."""
+        return self.fit(X).predict(X)
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the logarithm of the density at each row, N."""
+        check_is_fitted(self)
+        with running(self.n_jobs):
+            return gaussian_log_densities(self._like_fitted(X), self._parameters())
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Return the mean log-likelihood of a row, in nats."""
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion on X; the lower, the better."""
+        likelihoods = self.score_samples(X)
+        return float(-2 * likelihoods.sum() + self._n_parameters() * np.log(likelihoods.size))
+
+    def aic(self, X: Any) -> float:
+        """Return Akaike's information criterion on X; the lower, the better."""
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+
+    def sample(self, n_samples: int = 1, *, random_state: Any = 0) -> tuple[FloatArray, NDArray[np.intp]]:
+        """Draw points, n x M, and their components.
+
+        Parameters
+        ----------
+        n_samples
+            How many.
+        random_state
+            Seed.
+        """
+        check_is_fitted(self)
+        rng = np.random.default_rng(random_state)
+        labels = rng.choice(self.weights_.size, n_samples, p=self.weights_ / self.weights_.sum())
+        noise = rng.standard_normal((n_samples, self.n_features_in_))
+        if self.covariances_.ndim < 3:
+            scales = np.sqrt(self.covariances_.reshape(self.weights_.size, -1))[labels]
+            return self.means_[labels] + scales * noise, labels
+        roots = np.linalg.cholesky(self.covariances_)
+        for k, root in enumerate(roots):
+            noise[labels == k] = noise[labels == k] @ root.T
+        return self.means_[labels] + noise, labels
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether EM came to rest."""
+        return self.diagnostics_.converged
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes of EM."""
+        return max(self.diagnostics_.n_passes, 1)
+
+    @property
+    def lower_bound_(self) -> float:
+        """Mean log-likelihood of a point that the last pass of EM found."""
+        return self.diagnostics_.objective[-1] if self.diagnostics_.objective else float("-inf")
+
+    def _refuse_bad_parameters(self) -> None:
+        refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "reg_covar", "prior_points"))
+        refuse_unknown("covariance_type", self.covariance_type, COVARIANCE_TYPES)
+        refuse_unknown("start", self.start, ("auto", "moments", "seeds"))
+
+    def _source(self, X: Any) -> Source:
+        if not is_parts(X) and not isinstance(X, Source):
+            # Values are checked on the way into a source, whose message names the cell.
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+        source = signal_blocks(X)
+        if source.n_rows < 2:
+            raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
+        if source.n_rows < self.n_components:
+            raise ValueError(
+                f"X has {source.n_rows} rows, and {self.n_components} components were asked for: "
+                f"Expected n_samples >= n_components. Ask for fewer components."
+            )
+        self.n_features_in_ = source.n_columns
+        return source
+
+    def _like_fitted(self, X: Any) -> Source:
+        if not is_parts(X) and not isinstance(X, Source):
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+        source = signal_blocks(X)
+        if source.n_columns != self.n_features_in_:
+            raise ValueError(
+                f"X has {source.n_columns} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features."
+            )
+        return source
+
+    def _moments(self, source: Source) -> Any:
+        """Return the mixture of the moments, the spectrum, and why there is none; where it was asked for, tell."""
+        if self.start == "seeds":
+            return None, np.zeros(0), "as asked for"
+        found, spectrum, note = moment_start(source, self.n_components, shared=self.shared)
+        if found is None and self.start == "moments" and self.n_components > 1:
+            warnings.warn(
+                f"There is no start from moments: {note}. EM begins from seeds that lie far from each other instead.",
+                UserWarning,
+                stacklevel=5,  # the caller of fit
+            )
+        return found, spectrum, note
+
+    def _set(self, mixture: GaussianMixtureParameters) -> None:
+        self.weights_, self.means_ = mixture.weights, mixture.means
+        self.covariance_rows_ = mixture.covariances.reshape(mixture.weights.size, -1)
+        self._unfold()
+
+    def _unfold(self) -> None:
+        """Set what follows from the rest; a model that was loaded has covariances in rows only."""
+        K, M = self.means_.shape
+        shape = {"spherical": (K,), "diag": (K, M), "full": (K, M, M)}[self.covariance_type]
+        if self.covariance_rows_.size != np.prod(shape):
+            raise ValueError(f"covariances of {self.covariance_rows_.shape[1]} numbers are not {self.covariance_type}")
+        self.covariances_ = self.covariance_rows_.reshape(shape)
+
+    def _parameters(self) -> GaussianMixtureParameters:
+        return GaussianMixtureParameters(self.weights_, self.means_, self.covariances_)
+
+    def _n_parameters(self) -> int:
+        K, M = self.means_.shape
+        of_one = {1: 1, 2: M, 3: M * (M + 1) // 2}[self.covariances_.ndim]
+        return K - 1 + K * M + of_one * (1 if self.shared else K)
+
+
+def _canonical(mixture: GaussianMixtureParameters) -> GaussianMixtureParameters:
+    """Order components by their weight, largest first, and equal ones by their means."""
+    return mixture.taken(np.lexsort((*mixture.means.T[::-1], -mixture.weights)))

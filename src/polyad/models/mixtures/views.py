@@ -1,0 +1,177 @@
+"""Views of different kinds as they come, checked once on the way in."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from polyad.engine import Block, Source, aligned, count_blocks, total
+from polyad.engine.blocks import FloatArray, canonical_rows, is_sparse
+from polyad.engine.checks import is_parts, matrix_of
+from polyad.engine.sources import arrays_of
+
+KINDS = ("counts", "categorical", "binary", "gaussian")
+LEAST_VIEWS = 3
+
+
+def checked_kinds(kinds: Any, n_views: int) -> list[str | None]:
+    """Return the kind of each view; None where it is to be told from the values."""
+    if isinstance(kinds, str):
+        if kinds == "auto":
+            return [None] * n_views
+        kinds = [kinds] * n_views
+    if not isinstance(kinds, Sequence) or len(kinds) != n_views:
+        raise ValueError(f"kinds is {kinds!r}; give one kind, or a list of {n_views}, one for each view.")
+    for kind in kinds:
+        if kind not in (*KINDS, "auto"):
+            raise ValueError(f"kinds has {kind!r}; the kinds are {', '.join(map(repr, KINDS))} and 'auto'.")
+    return [None if kind == "auto" else kind for kind in kinds]
+
+
+def refuse_no_list(views: Any) -> None:
+    """Refuse what is no list of views."""
+    if not isinstance(views, list | tuple):
+        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
+
+
+def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
+    """Return views to learn from as one source, their kinds and their widths."""
+    refuse_no_list(views)
+    if len(views) < LEAST_VIEWS:
+        raise ValueError(
+            f"There are {len(views)} views, and a mixture of classes is told by {LEAST_VIEWS} or more that are "
+            "independent given the class. Columns of a binary or Gaussian view are: cut such a view into several."
+        )
+    asked = checked_kinds(kinds, len(views))
+    if any(view is None for view in views):
+        raise ValueError("A view is None; only predict, predict_proba and score take views that are not there.")
+    found = [kind or _named(number, kind_of, view) for number, (view, kind) in enumerate(zip(views, asked))]
+    sources = [_named(number, view_source, view, kind) for number, (view, kind) in enumerate(zip(views, found))]
+    return aligned(*sources), found, [source.n_columns for source in sources]
+
+
+def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tuple[Source, list[int]]:
+    """Return views like those of the fit as one source, and the numbers of those that are there."""
+    refuse_no_list(views)
+    if len(views) != len(kinds):
+        raise ValueError(
+            f"There are {len(views)} views, and the model was fitted on {len(kinds)}: give None for absent ones."
+        )
+    there = [number for number, view in enumerate(views) if view is not None]
+    if not there:
+        raise ValueError("All views are None: give at least one.")
+    sources = []
+    for number in there:
+        source = _named(number, view_source, views[number], kinds[number], widths[number])
+        if source.n_columns != widths[number]:
+            raise ValueError(
+                f"View {number} has {source.n_columns} columns, and the model was fitted on {widths[number]}."
+            )
+        sources.append(source)
+    return aligned(*sources), there
+
+
+def _named(number: int, function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        raise ValueError(f"View {number}: {error}") from None
+
+
+def kind_of(view: Any) -> str:
+    """Return what the values of a view look like: sparse or whole numbers are counts, a column of them categories."""
+    if isinstance(view, Source):
+        if is_sparse(view.shard(0).rows):
+            return "counts"
+        return "binary" if total(_others_than_binary, view) == 0 else "gaussian"
+    parts = list(view) if is_parts(view) else [matrix_of(view)]
+    if is_sparse(parts[0]):
+        return "counts"
+    arrays = [np.asarray(part) for part in parts]
+    if any(array.dtype.kind not in "biufO" for array in arrays):
+        raise ValueError(f"it has dtype {arrays[0].dtype}; expected numbers, NaN where nothing was seen.")
+    if all(array.dtype.kind in "biu" for array in arrays):
+        if all(_is_binary(array) for array in arrays):
+            return "binary"
+        return "categorical" if arrays[0].ndim == 1 or arrays[0].shape[1] == 1 else "counts"
+    return "binary" if all(_is_binary(np.asarray(array, dtype=np.float64)) for array in arrays) else "gaussian"
+
+
+def _is_binary(values: NDArray[Any]) -> bool:
+    seen = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    return bool(((seen == 0) | (seen == 1)).all())
+
+
+def _others_than_binary(block: Block) -> int:
+    return 0 if _is_binary(block.rows) else 1
+
+
+def view_source(view: Any, kind: str, width: int | None = None) -> Source:
+    """Return a view as a source: counts and categories sparse, others dense with NaN where nothing was seen."""
+    if isinstance(view, Source):
+        if is_sparse(view.shard(0).rows) != (kind in ("counts", "categorical")):
+            raise ValueError(f"it is a source of another kind than {kind!r}.")
+        return view
+    if kind == "counts":
+        return count_blocks(view)
+    parts = list(view) if is_parts(view) else [view]
+    arrays = [_values(part) for part in parts]
+    if kind == "categorical":
+        codes = np.concatenate([_codes(array, width) for array in arrays])
+        largest = int(np.nanmax(codes)) if not np.isnan(codes).all() else 0
+        return count_blocks(_indicators(codes, largest + 1 if width is None else width))
+    if len({array.shape[1] for array in arrays}) > 1:
+        raise ValueError("its parts have different numbers of columns.")
+    start = 0
+    for array in arrays:
+        _refuse_bad(array, kind, start)
+        start += array.shape[0]
+    return arrays_of(arrays)
+
+
+def _values(part: Any) -> FloatArray:
+    dense = part.toarray() if is_sparse(part) else np.asarray(part)
+    if dense.dtype.kind not in "biufO":
+        raise ValueError(f"it has dtype {dense.dtype}; expected numbers, NaN where nothing was seen.")
+    values = np.ascontiguousarray(dense, dtype=np.float64)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.ndim != 2 or values.size == 0:
+        raise ValueError(f"it has the shape {values.shape}; expected samples x columns, at least one of each.")
+    return values
+
+
+def _refuse_bad(values: FloatArray, kind: str, start: int) -> None:
+    bad = np.isinf(values) if kind == "gaussian" else ~(np.isnan(values) | (values == 0) | (values == 1))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        wanted = "finite, or NaN" if kind == "gaussian" else "0, 1, or NaN"
+        raise ValueError(
+            f"it has the value {values[row, column]:g} at row {start + row}, column {column}; values are {wanted} "
+            "where nothing was seen."
+        )
+
+
+def _codes(values: FloatArray, width: int | None) -> FloatArray:
+    if values.shape[1] != 1:
+        raise ValueError(f"it has {values.shape[1]} columns; a categorical view has one, of whole numbers from 0 up.")
+    codes = values[:, 0]
+    bad = ~(np.isnan(codes) | ((codes >= 0) & (codes == np.floor(codes)) & (codes < 1 << 24)))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"it has the category {codes[row]:g} at row {row}; categories are whole numbers from 0 up.")
+    if width is not None and np.nanmax(codes, initial=0) >= width:
+        row = int(np.flatnonzero(codes >= width)[0])
+        raise ValueError(
+            f"it has the category {codes[row]:g} at row {row}, and the model knows 0 to {width - 1}: put NaN there "
+            "to leave it out."
+        )
+    return codes
+
+
+def _indicators(codes: FloatArray, width: int) -> sparse.csr_array:
+    """Return categories as rows with a single 1, and no cell where nothing was seen."""
+    seen = ~np.isnan(codes)
+    indptr = np.concatenate([[0], np.cumsum(seen)])
+    return canonical_rows(np.ones(int(seen.sum())), codes[seen].astype(np.int32), indptr, width)
