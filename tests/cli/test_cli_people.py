@@ -29,12 +29,12 @@ def test_more_topics_than_there_are_is_told_in_words(polyad, tmp_path):
         done = polyad("fit", tmp_path / "noise.npz", "-k", topics)
         assert done.code == 0
         notes = [line for line in done.err.splitlines() if line.startswith("Note: ")]
-        assert len(notes) == 1
+        assert 1 <= len(notes) <= 2, "what to ask for, and which topics not to trust"
         assert "chance" in notes[0] or "tell" in notes[0]
         assert not FOREIGN.search(done.err)
         found = re.search(r"-k (\d+)", notes[0])
         assert found is None or 0 < int(found[1]) < topics
-    start = MomentStart(np.ones((1, 3)) / 3, np.ones(1), np.array([0.1]), 1.0, 0.2, 0.0)
+    start = MomentStart(np.ones((1, 3)) / 3, np.ones(1), np.ones(1), np.array([0.1]), 1.0, 0.2, 0.0)
     with pytest.warns(NoiseWarning) as caught:
         _warn_of_noise(start, 1)
     told = for_people(str(caught[0].message))

@@ -139,11 +139,11 @@ class _Tests:
         allowed = max(tol * _gap(values, residuals.size), ROUNDING * float(np.abs(values).max(initial=0.0)))
         if largest <= allowed:
             return True
-        ahead = 2 * self.block
+        ahead = max(2 * self.block, n_columns // 10)
         if self.seen is not None and largest < self.seen[1]:
             per_column = np.log(self.seen[1] / largest) / (n_columns - self.seen[0])
             distance = np.log(largest / max(allowed, 1e-300)) / per_column
-            ahead = int(np.clip(distance / 2, ahead, max(n_columns // 8, ahead)))
+            ahead = int(np.clip(distance / 2, 2 * self.block, max(n_columns // 8, 2 * self.block)))
         self.seen = n_columns, largest
         self.next = n_columns + ahead
         return False

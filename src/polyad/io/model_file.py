@@ -319,7 +319,8 @@ class BareModel:
 
 
 def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass, *, bare: bool = False) -> Any:
-    bare = bare and not stored.structures and not stored.view_arrays
+    unfolds = stored.structures or stored.view_arrays or stored.diagnostics[1] == "MixtureDiagnostics"
+    bare = bare and not unfolds  # what a class sets from its arrays, only the class can set
     model_class = type(header["class"], (BareModel,), {}) if bare else stored.load(header["class"])
     axes: dict[str, int] = {}
     expected = {HEADER}
