@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
 from polyad.corpus import TextOptions, count_words, read_corpus
-from polyad.corpus.options import ReadOptions
+from polyad.corpus.formats.options import ReadOptions
 
 ACTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "canada_acts_en_fr" / "sections.jsonl.gz"
 STOP_WORDS = ["a", "an", "and", "by", "for", "in", "is", "of", "or", "the", "to"]

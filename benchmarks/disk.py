@@ -12,7 +12,7 @@ import numpy as np
 from corpora import load
 from measure import Steps
 from polyad.engine import count_blocks, ordered_by_content, use, write_shards
-from polyad.moments.lda import raw_moments
+from polyad.moments.counts.lda import raw_moments
 
 PART_ROWS = 5000
 N_COLUMNS = 16

@@ -23,7 +23,7 @@ def moment_stage(X, K, steps):
     from polyad.decompose import power, simplex_rows, whiten
     from polyad.decompose.polyadic import copies_used_words
     from polyad.engine import count_blocks, use
-    from polyad.models.moment_start import LENGTH_POWER, Corpus, word_metric
+    from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
     with use():

@@ -18,16 +18,16 @@ from sklearn.decomposition import NMF, FastICA
 
 from polyad.datasets.signals import make_ica
 from polyad.datasets.views import ViewSample, make_discrete_cca, make_nongaussian_cca
-from polyad.decompose.cross_whitening import cca_metric
-from polyad.decompose.jacobi import jacobi
+from polyad.decompose.orthogonal.jacobi import jacobi
 from polyad.decompose.polyadic import polyadic_decomposition
-from polyad.decompose.similarity_registry import similarity_diagonaliser
+from polyad.decompose.similarity.registry import similarity_diagonaliser
+from polyad.decompose.whitening.cross import cca_metric
 from polyad.engine import count_blocks, single_threaded_blas, use
 from polyad.metrics import amari_distance
-from polyad.models.cca_discrete import DiscreteCCA
-from polyad.models.cca_nongaussian import NonGaussianCCA
-from polyad.models.ica import ICA
-from polyad.moments.discrete_ica import discrete_ica_moments
+from polyad.models.signals.ica import ICA
+from polyad.models.views.discrete import DiscreteCCA
+from polyad.models.views.nongaussian import NonGaussianCCA
+from polyad.moments.counts.discrete_ica import discrete_ica_moments
 from views_data import DATA, Loadings, Table, canada, citeseq, europarl, imported, show
 
 

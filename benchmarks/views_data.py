@@ -18,9 +18,9 @@ from sklearn.metrics import roc_auc_score
 from polyad.corpus import TextOptions, count_words
 from polyad.inference.heldout import split_tokens
 from polyad.metrics import align
-from polyad.models.cca_mixed import MixedCCA
-from polyad.models.cca_stability import matched_cosines
-from polyad.models.polylingual import PolylingualLDA
+from polyad.models.views.mixed import MixedCCA
+from polyad.models.views.polylingual import PolylingualLDA
+from polyad.models.views.stability import matched_cosines
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 Table = dict[str, dict[str, list[float]]]
@@ -122,7 +122,7 @@ def split_side(A: Any, B: Any, K: int, model: PolylingualLDA) -> None:
 
 
 def stacked_lda(X: Any, Y: Any, K: int, test: tuple[Any, Any]) -> tuple[float, float] | None:
-    lda = imported("polyad.models.lda")
+    lda = imported("polyad.models.topics.lda")
     if lda is None:
         return None
     topics = lda.LDA(K).fit(sparse.hstack([X, Y]).tocsr())

@@ -62,7 +62,7 @@ def read_texts_and_counts(name, folder):
     from test_corpus_fuzz import PACKED, VALID
 
     from polyad.corpus import CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus
-    from polyad.corpus.formats import FORMATS
+    from polyad.corpus.formats.recognise import FORMATS
 
     sound = list(PACKED.values()) if name == "packed" else [VALID[name]]
     change = forged_npz if name == "npz" else mutated

@@ -19,7 +19,7 @@ from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA,
 from polyad.corpus import TextOptions, make_corpus
 from polyad.datasets import make_gamma_poisson, make_lda
 from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
-from polyad.decompose.registry import DIAGONALISERS
+from polyad.decompose.orthogonal.registry import DIAGONALISERS
 from polyad.io import ModelFileError, fingerprint, load, read_model_file, save
 from polyad.io.archive import write_archive
 from polyad.io.model_file import _checksum, _fingerprint

@@ -12,7 +12,7 @@ from scipy import sparse
 from polyad.engine import aligned, columns_of, count_blocks, every, halves, signal_blocks
 from polyad.engine import blocks as blocks_module
 from polyad.engine.blocks import shard_edges
-from polyad.engine.spool import Spool
+from polyad.engine.disk.spool import Spool
 from sharded import arrays_in, assert_same_shards, rows_of, tiny_cuts
 from strategies import corpora
 

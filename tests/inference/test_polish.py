@@ -8,22 +8,15 @@ from scipy import sparse
 from polyad import LDA
 from polyad.datasets import make_lda, make_single_topic
 from polyad.engine import count_blocks, halves, use
-from polyad.inference import (
-    completion_bits,
-    cvb0_passes,
-    minibatch_passes,
-    polish,
-    polish_mixture,
-    variational_passes,
-)
+from polyad.inference import completion_bits, cvb0_passes, minibatch_passes, polish, polish_mixture, variational_passes
 from polyad.inference import polish as polish_function
-from polyad.inference.concentration import estimate_concentration
 from polyad.inference.expectation import OWN
 from polyad.inference.polish import COUNTS_BEYOND, INNER, SHARES_BEYOND, settle_words
 from polyad.inference.presets import PRESETS, Preset, preset_of
 from polyad.metrics import l1_error
-from polyad.models.moment_start import NoiseWarning
+from polyad.models.recipes.moment_start import NoiseWarning
 from polyad.moments import raw_moments
+from polyad.moments.counts.concentration import estimate_concentration
 
 SAMPLE = make_lda(1500, 300, 5, length=80, prior=0.2, random_state=4)
 X = count_blocks(SAMPLE.counts)

@@ -8,8 +8,8 @@ from scipy.special import gammaln, psi
 from polyad.datasets import make_lda
 from polyad.engine import count_blocks, use
 from polyad.inference import topic_posterior, topic_shares
-from polyad.inference.kernels import digamma
-from polyad.inference.mixture import mixture_log_likelihood
+from polyad.inference.kernels.topics import digamma
+from polyad.inference.single_topic import mixture_log_likelihood
 
 TOPICS = np.array([[0.6, 0.3, 0.1, 0.0], [0.1, 0.1, 0.3, 0.5], [0.25, 0.25, 0.25, 0.25]])
 PRIOR = np.array([0.4, 0.9, 0.2])

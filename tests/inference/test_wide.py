@@ -10,7 +10,7 @@ from polyad.engine import count_blocks, use
 from polyad.inference import completion_bits, polish
 from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import LAST_SMOOTHING, WIDE_SMOOTHING, wide_passes, with_other_smoothing
-from polyad.models.moment_start import NoiseWarning
+from polyad.models.recipes.moment_start import NoiseWarning
 
 SAMPLE = make_lda(900, 1500, 20, length=80, prior=0.05, topic_prior=0.1, random_state=2)
 X = count_blocks(SAMPLE.counts[:600])

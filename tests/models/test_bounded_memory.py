@@ -15,7 +15,12 @@ SCRIPT = """
     import numpy as np
     from scipy import sparse
     from polyad import LDA
-    from polyad.engine import Shards, blocks, count_blocks, write_shards
+    from polyad.engine import (
+        Shards,
+        blocks,
+        count_blocks,
+        write_shards
+    )
 
     ROWS, CELLS, WORDS, PARTS = 3000, 60, 2000, 60
     blocks.SHARD_CELLS, blocks.BLOCK_CELLS = 1 << 18, 1 << 15

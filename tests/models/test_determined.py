@@ -13,7 +13,7 @@ import scipy.stats
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-import polyad.fixed
+import polyad.base.fixed
 from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, PolylingualLDA, SingleTopic, align
 from polyad.datasets import (
     make_discrete_cca,
@@ -69,8 +69,8 @@ def test_neither_the_seed_nor_the_start_matters(name, monkeypatch):
     first = found(model, data, attribute)
     for seed in range(1, 5):
         assert np.array_equal(first, found(model.set_params(random_state=seed), data, attribute))
-    monkeypatch.setattr(polyad.fixed, "fixed_columns", other_columns)
-    for module in ("polyad.decompose.lanczos",):
+    monkeypatch.setattr(polyad.base.fixed, "fixed_columns", other_columns)
+    for module in ("polyad.decompose.whitening.lanczos",):
         monkeypatch.setattr(f"{module}.fixed_columns", other_columns)
     assert np.abs(first - found(model, data, attribute)).max() < 1e-6 * np.abs(first).max()
 
@@ -87,8 +87,8 @@ def small_text():
 def test_real_text_from_any_start(small_text, polish, monkeypatch):
     first = LDA(8, polish=polish).fit(small_text)
     assert first.diagnostics_.undetermined == ()
-    monkeypatch.setattr(polyad.fixed, "fixed_columns", other_columns)
-    monkeypatch.setattr("polyad.decompose.lanczos.fixed_columns", other_columns)
+    monkeypatch.setattr(polyad.base.fixed, "fixed_columns", other_columns)
+    monkeypatch.setattr("polyad.decompose.whitening.lanczos.fixed_columns", other_columns)
     second = LDA(8, polish=polish, random_state=3).fit(small_text)
     assert np.abs(first.components_ - second.components_).max() < 1e-6
     assert np.mean(align(first, second).similarity) > 0.9999

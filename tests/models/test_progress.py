@@ -20,17 +20,17 @@ from threadpoolctl import threadpool_info
 
 from polyad.datasets import make_lda
 from polyad.engine import following, listening
-from polyad.models.discrete_ica import DiscreteICA
-from polyad.models.lda import LDA
 from polyad.models.selection import select_n_components
-from polyad.models.single_topic import SingleTopic
+from polyad.models.topics.discrete_ica import DiscreteICA
+from polyad.models.topics.lda import LDA
+from polyad.models.topics.single_topic import SingleTopic
 
 X = make_lda(300, 120, 4, length=60).counts
 OTHER = make_lda(300, 120, 4, length=60, random_state=1).counts
 MODELS = [LDA, DiscreteICA, SingleTopic]
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
-pytestmark = pytest.mark.filterwarnings("ignore::polyad.models.moment_start.NoiseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::polyad.models.recipes.moment_start.NoiseWarning")
 
 
 def fit_bytes(model):
@@ -101,7 +101,7 @@ def test_verbose_writes_lines_where_there_is_no_terminal_and_changes_nothing(mod
 
 
 def test_verbose_needs_no_rich(monkeypatch, capsys):
-    monkeypatch.setattr("polyad.terminal.find_spec", lambda name: None)
+    monkeypatch.setattr("polyad.base.terminal.find_spec", lambda name: None)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     LDA(4, polish=1, verbose=1).fit(X)
     assert "LDA: likelihood pass 1 of at most 1" in capsys.readouterr().err
@@ -245,7 +245,7 @@ SIGNALLED = """
 import sys, threading, warnings
 from polyad.datasets import make_lda
 from polyad.engine import following
-from polyad.models.lda import LDA
+from polyad.models.topics.lda import LDA
 warnings.simplefilter("ignore")
 
 X, other = (make_lda(300, 120, 4, length=60, random_state=seed).counts for seed in (0, 1))

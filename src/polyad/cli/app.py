@@ -13,19 +13,19 @@ from typing import Annotated, Any
 
 import typer
 
-from polyad.cli.align import align
-from polyad.cli.convert import convert
-from polyad.cli.demo import demo
-from polyad.cli.errors import INTERRUPTED, explain
-from polyad.cli.evaluate import evaluate
-from polyad.cli.fit import fit
-from polyad.cli.fit2 import fit2
-from polyad.cli.help import Command, Group
-from polyad.cli.info import info
+from polyad.cli.commands.align import align
+from polyad.cli.commands.convert import convert
+from polyad.cli.commands.demo import demo
+from polyad.cli.commands.evaluate import evaluate
+from polyad.cli.commands.fit import fit
+from polyad.cli.commands.fit2 import fit2
+from polyad.cli.commands.info import info
+from polyad.cli.commands.select import select
+from polyad.cli.commands.topics import topics
+from polyad.cli.commands.transform import transform
 from polyad.cli.options import expand_options
-from polyad.cli.select import select
-from polyad.cli.topics import topics
-from polyad.cli.transform import transform
+from polyad.cli.terminal.errors import INTERRUPTED, explain
+from polyad.cli.terminal.help import Command, Group
 
 __all__ = ["app", "run"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatch
 from pathlib import Path
 
-from polyad.cli.errors import CallError
+from polyad.cli.terminal.errors import CallError
 
 __all__ = ["check_output", "file_note"]
 
@@ -41,7 +41,7 @@ def check_output(
 
 def file_note(path: str) -> str:
     """Return the name of a file that was written, with its size where it has one."""
-    from polyad.cli.summary import size
+    from polyad.cli.terminal.summary import size
 
     return f"{path} ({size(Path(path).stat().st_size)})" if Path(path).is_file() else path
 
@@ -82,7 +82,7 @@ def _is_part_of(target: Path, name: str, pattern: str | None, beside: bool) -> b
 
 def _beside(name: str) -> list[Path]:
     """Return the lists of words and ids that are read with counts."""
-    from polyad.corpus.sidecars import find_ids, find_vocabulary
+    from polyad.corpus.formats.sidecars import find_ids, find_vocabulary
 
     return [file for file in (find_vocabulary(name), find_ids(name)) if file is not None]
 

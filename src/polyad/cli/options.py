@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from polyad.cli.errors import CallError
+from polyad.cli.terminal.errors import CallError
 
 if TYPE_CHECKING:
     from polyad.corpus import ReadOptions

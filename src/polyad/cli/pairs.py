@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyad.cli.errors import CallError
 from polyad.cli.options import Reading, Shown
-from polyad.cli.output import Output, Steps
+from polyad.cli.terminal.errors import CallError
+from polyad.cli.terminal.output import Output, Steps
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from polyad.cli.errors import CallError
 from polyad.cli.options import Reading, Words, parse_bound, parse_ngrams
-from polyad.cli.output import Output
+from polyad.cli.terminal.errors import CallError
+from polyad.cli.terminal.output import Output
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, TextOptions
@@ -39,7 +39,7 @@ def read_new_corpus(
 def read_for_model(path: str, reading: Reading, model: Any, jobs: int | None, output: Output) -> Corpus:
     """Read a corpus over the words of a model, text split as the model's own was."""
     from polyad.corpus import CorpusSource
-    from polyad.models.sources import words_of
+    from polyad.models.text_sources import words_of
 
     source = CorpusSource(path, reading=reading.options(), n_jobs=jobs).over(words_of(model), model.text_options_)
     with output.noting(), output.progress("Reading") as moved:

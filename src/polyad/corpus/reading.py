@@ -11,23 +11,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polyad.corpus.choices import look_at_beginning, of_counts
 from polyad.corpus.corpus import Corpus, align_vocabulary, complete_report, make_corpus
-from polyad.corpus.count import count_words
 from polyad.corpus.documents import CorpusError, Document, Tally
-from polyad.corpus.entries import Entries, blocks_in_order, blocks_of_batches, check_size, to_matrix
-from polyad.corpus.filtering import filter_words
-from polyad.corpus.formats import COUNT_FORMATS, Format, recognise_bytes
-from polyad.corpus.ldac import read_ldac
-from polyad.corpus.market import read_matrix_market
-from polyad.corpus.npz import read_npz
-from polyad.corpus.options import ReadOptions
-from polyad.corpus.readers import DocumentReader, batched
+from polyad.corpus.formats.entries import Entries, blocks_in_order, blocks_of_batches, check_size, to_matrix
+from polyad.corpus.formats.ldac import read_ldac
+from polyad.corpus.formats.market import read_matrix_market
+from polyad.corpus.formats.npz import read_npz
+from polyad.corpus.formats.options import ReadOptions
+from polyad.corpus.formats.recognise import COUNT_FORMATS, Format, recognise_bytes
+from polyad.corpus.formats.sidecars import find_ids, find_vocabulary, read_names
+from polyad.corpus.formats.streams import ByteStream, open_stream
+from polyad.corpus.formats.text import DocumentReader, batched
+from polyad.corpus.formats.uci import read_uci
 from polyad.corpus.report import CorpusReport
-from polyad.corpus.sidecars import find_ids, find_vocabulary, read_names
-from polyad.corpus.streams import ByteStream, open_stream
-from polyad.corpus.uci import read_uci
-from polyad.corpus.words import TextOptions
+from polyad.corpus.words.choices import look_at_beginning, of_counts
+from polyad.corpus.words.counting import count_words
+from polyad.corpus.words.filtering import filter_words
+from polyad.corpus.words.tokens import TextOptions
 
 __all__ = ["ReadProgress", "read_blocks", "read_corpus"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from polyad.corpus.documents import EXAMPLES, ReadReport
-from polyad.corpus.words import TextOptions
+from polyad.corpus.words.tokens import TextOptions
 
 __all__ = ["CorpusReport", "Dropped"]
 

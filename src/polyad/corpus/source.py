@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from polyad.corpus.choices import TOPIC_WORDS
 from polyad.corpus.corpus import Corpus
 from polyad.corpus.documents import CorpusError
-from polyad.corpus.options import ReadOptions
+from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.reading import ReadProgress, read_blocks, read_corpus
-from polyad.corpus.words import TextOptions
+from polyad.corpus.words.choices import TOPIC_WORDS
+from polyad.corpus.words.tokens import TextOptions
 
 __all__ = ["CorpusSource"]
 

@@ -9,13 +9,7 @@ from polyad.datasets.mixtures import (
     make_spherical_mixture,
 )
 from polyad.datasets.signals import SignalSample, make_ica
-from polyad.datasets.topics import (
-    TopicSample,
-    make_discrete_ica,
-    make_gamma_poisson,
-    make_lda,
-    make_single_topic,
-)
+from polyad.datasets.topics import TopicSample, make_discrete_ica, make_gamma_poisson, make_lda, make_single_topic
 from polyad.datasets.views import ViewSample, make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 # All have mean 0 and variance 1.
 SOURCES: dict[str, Callable[[Generator, int], FloatArray]] = {

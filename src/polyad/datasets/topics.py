@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from polyad.base.arrays import FloatArray
 from polyad.datasets.signals import draw_sources
-from polyad.engine.blocks import FloatArray
 
 Pair = tuple[ArrayLike, ArrayLike]
 

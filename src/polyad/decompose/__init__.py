@@ -4,19 +4,19 @@ Whitening turns the second moment into the identity; the whitened third moment t
 which any of the interchangeable diagonalisers finds; unmixing turns the rotation back into topics and priors.
 """
 
-from polyad.decompose.cross_whitening import CrossWhitening, cca_metric, cross_loadings, cross_whiten
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
-from polyad.decompose.jacobi import jacobi
+from polyad.decompose.orthogonal.jacobi import jacobi
+from polyad.decompose.orthogonal.power import power, tensor_power
+from polyad.decompose.orthogonal.registry import DIAGONALISERS, diagonaliser
+from polyad.decompose.orthogonal.spectral import spectral, svtd
 from polyad.decompose.polyadic import Polyadic, polyadic_decomposition
-from polyad.decompose.power import power, tensor_power
-from polyad.decompose.registry import DIAGONALISERS, diagonaliser
-from polyad.decompose.similarity import SimilarityDiagonalisation, SimilarityDiagonaliser, similarity_jacobi
-from polyad.decompose.similarity_first_order import similarity_first_order
-from polyad.decompose.similarity_registry import SIMILARITY_DIAGONALISERS, similarity_diagonaliser
-from polyad.decompose.similarity_spectral import similarity_spectral
-from polyad.decompose.spectral import spectral, svtd
+from polyad.decompose.similarity.first_order import similarity_first_order
+from polyad.decompose.similarity.registry import SIMILARITY_DIAGONALISERS, similarity_diagonaliser
+from polyad.decompose.similarity.spectral import similarity_spectral
+from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser, similarity_jacobi
 from polyad.decompose.unmixing import dirichlet_prior, gamma_prior, mixture_weights, simplex_rows
-from polyad.decompose.whitening import RankError, Whitening, whiten
+from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
+from polyad.decompose.whitening.symmetric import RankError, Whitening, whiten
 
 __all__ = [
     "DIAGONALISERS",

@@ -8,7 +8,7 @@ smaller the gap between the eigenvalues is. Both are first-order perturbation th
 
 import numpy as np
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 TIED = 1e-9  # relative distance below which two eigenvalues, or two diagonals, are the same
 

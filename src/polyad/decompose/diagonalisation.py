@@ -7,9 +7,9 @@ from typing import Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from polyad.base.arrays import FloatArray
 from polyad.decompose.certainty import turning
-from polyad.engine.blocks import FloatArray
-from polyad.metrics.diagonality import off_diagonal_energy
+from polyad.decompose.energy import off_diagonal_energy
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.arrays import FloatArray
 from polyad.decompose.certainty import certainty
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
-from polyad.decompose.registry import diagonaliser
-from polyad.decompose.whitening import Whitening, whiten
+from polyad.decompose.orthogonal.registry import diagonaliser
+from polyad.decompose.whitening.symmetric import Whitening, whiten
 from polyad.engine import single_threaded_blas
-from polyad.engine.blocks import FloatArray
 from polyad.moments.symmetric import SymmetricMoments
 
 PARTIAL_SUMS = 16  # that a pass holds: in flight in a few threads, and one for each level of the sum

@@ -8,12 +8,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import aslinearoperator
 
-from polyad.decompose.cross_whitening import cross_loadings, cross_whiten
-from polyad.decompose.registry import diagonaliser
-from polyad.decompose.similarity import SimilarityDiagonaliser
-from polyad.decompose.similarity_registry import similarity_diagonaliser
-from polyad.decompose.whitening import RankError
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
+from polyad.decompose.orthogonal.registry import diagonaliser
+from polyad.decompose.similarity.registry import similarity_diagonaliser
+from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
+from polyad.decompose.whitening.cross import cross_loadings, cross_whiten
+from polyad.decompose.whitening.symmetric import RankError
 from polyad.moments.views.triples import ThreeViews
 
 SMALLEST = 1e-3  # of the largest: divisors are kept from less

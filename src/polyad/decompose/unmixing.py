@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 
 def simplex_rows(components: FloatArray) -> FloatArray:

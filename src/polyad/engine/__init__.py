@@ -9,12 +9,12 @@ same code gives the same bytes, and nothing else in the library knows where the 
 from polyad.engine.blas import single_threaded_blas
 from polyad.engine.blocks import Block
 from polyad.engine.checks import count_blocks, signal_blocks
-from polyad.engine.disk import Shards
+from polyad.engine.disk.shards import Shards
+from polyad.engine.disk.writer import write_shards, writing_bytes
 from polyad.engine.local import for_each, sum_over
-from polyad.engine.order import ordered_by_content
+from polyad.engine.order.canonical import ordered_by_content
 from polyad.engine.progress import PassReport, Planned, Report, expect, following, listening, one_round, stage, working
 from polyad.engine.runners import Runner, Threads, rows, step, total, use
-from polyad.engine.shard_writer import write_shards, writing_bytes
 from polyad.engine.sources import (
     Arrays,
     Source,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-FloatArray: TypeAlias = NDArray[np.float64]
+from polyad.base.arrays import FloatArray
 
 BLOCK_CELLS = 1 << 17  # stored cells in a block: smaller ones lie in the cache, but adding up their sums costs more
 BLOCK_ROWS = 1 << 12

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from polyad.engine.blocks import FloatArray, canonical_rows, fits_one_shard, is_sparse
+from polyad.base.arrays import FloatArray
+from polyad.engine.blocks import canonical_rows, fits_one_shard, is_sparse
+from polyad.engine.disk.spool import spooled
+from polyad.engine.disk.temporary import in_temporary_folder
 from polyad.engine.sources import Source, arrays_of
-from polyad.engine.spool import spooled
-from polyad.engine.temporary import in_temporary_folder
 
 LARGEST_COUNT = 1 << 40
 CHECK_CELLS = 1 << 20  # cells looked at together, so that the check needs no second copy of the data

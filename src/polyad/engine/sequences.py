@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block, shard_edges
-from polyad.engine.keys import SCATTER, canonical_order, content_keys, row_cells
-from polyad.engine.order import taken_rows
+from polyad.engine.order.canonical import taken_rows
+from polyad.engine.order.keys import SCATTER, canonical_order, content_keys, row_cells
 from polyad.engine.runners import rows
 from polyad.engine.sources import Source, gathered
 

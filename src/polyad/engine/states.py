@@ -11,8 +11,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.engine.disk.temporary import remove_with
 from polyad.engine.sources import Source
-from polyad.engine.temporary import remove_with
 
 
 def new_states(source: Source, default: Any = None) -> "list[Any] | StateStore":

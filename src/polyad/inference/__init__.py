@@ -1,12 +1,12 @@
 """Inference: hidden variables of documents, likelihood passes that polish topics, held-out likelihood."""
 
-from polyad.inference.concentration import estimate_concentration
 from polyad.inference.gibbs import gibbs_shares
 from polyad.inference.heldout import chib, completion_bits, left_to_right
-from polyad.inference.mixture import polish_mixture, topic_posterior
 from polyad.inference.polish import polish
 from polyad.inference.posterior import topic_shares
+from polyad.inference.single_topic import polish_mixture, topic_posterior
 from polyad.inference.variants import cvb0_passes, minibatch_passes, variational_passes
+from polyad.moments.counts.concentration import estimate_concentration
 
 __all__ = [
     "chib",

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from polyad.engine import Block
 from polyad.engine.blocks import beside_each_other
-from polyad.inference.kernels import padded
+from polyad.inference.kernels.topics import padded
 
 RANGE_CELLS = 1 << 15  # cells of a range: many times more ranges than threads, each long enough to be worth a call
 RANGE_ENTRIES = 1 << 19  # entries of a range in loops over tables of topics, which do little with each

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from polyad.engine import Block, for_each, sum_over
 from polyad.inference.cells import Cells, Range, by_word, cells_of_block, even_ranges, read_only
-from polyad.inference.kernels import collect_words, expect_documents, padded
+from polyad.inference.kernels.topics import collect_words, expect_documents, padded
 
 OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, Stacked, for_each, step
-from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import cells_of, read_only
-from polyad.inference.evaluation_kernels import document_groups, sample_shares, seed_of
+from polyad.inference.kernels.evaluation import document_groups, sample_shares, seed_of
 from polyad.inference.posterior import checked_topics
 
 

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Stacked, count_blocks, for_each, step, total, use
-from polyad.engine.blocks import FloatArray, count_block
+from polyad.engine.blocks import count_block
 from polyad.engine.checks import checked_counts
 from polyad.inference.cells import Range, cells_of, read_only, topic_table
-from polyad.inference.evaluation_kernels import (
+from polyad.inference.expectation import Table
+from polyad.inference.kernels.evaluation import (
     chib_documents,
     document_groups,
     left_to_right_documents,
@@ -27,7 +29,6 @@ from polyad.inference.evaluation_kernels import (
     seed_of,
     split_documents,
 )
-from polyad.inference.expectation import Table
 from polyad.inference.posterior import checked_topics, infer_block
 
 SUM_TOLERANCE = 1e-6

@@ -12,8 +12,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, for_each, halves, new_states, one_round, step, sum_over, total
-from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import Range, padded_vector, read_only, topic_table, word_ranges
 from polyad.inference.expectation import (
     OWN,
@@ -25,7 +25,7 @@ from polyad.inference.expectation import (
     expect_and_collect,
     prepare_documents,
 )
-from polyad.inference.kernels import column_sums, go_beyond, padded, scale_and_raise
+from polyad.inference.kernels.topics import column_sums, go_beyond, padded, scale_and_raise
 from polyad.inference.presets import Preset
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one

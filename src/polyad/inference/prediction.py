@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import sparse
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, total
-from polyad.engine.blocks import FloatArray
 from polyad.inference.cells import cells_of, read_only, topic_table
-from polyad.inference.evaluation_kernels import score_documents
 from polyad.inference.expectation import Table
+from polyad.inference.kernels.evaluation import score_documents
 from polyad.inference.posterior import infer_block
 
 

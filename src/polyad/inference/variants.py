@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, for_each, new_states, step, sum_over, total
-from polyad.engine.blocks import FloatArray
 from polyad.engine.sources import part_of
 from polyad.inference.cells import Cells, Range, by_word, cells_of_block, padded_vector, read_only, topic_table
 from polyad.inference.expectation import Iterations, Table, TopicTable, Worth, expect_and_collect, prepare_documents
-from polyad.inference.kernels import collect_kept, collect_words, expect_cvb0, expect_variational, padded
+from polyad.inference.kernels.topics import collect_kept, collect_words, expect_cvb0, expect_variational, padded
 from polyad.inference.polish import Polished, normalised_topics
 
 INNER = 5  # iterations for each document in a pass

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Source
-from polyad.engine.blocks import FloatArray
 from polyad.inference.polish import Polished, polish
 from polyad.inference.presets import Preset
 

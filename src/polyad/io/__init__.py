@@ -5,7 +5,7 @@ The format is described in docs/model-file.md.
 
 from typing import TYPE_CHECKING, Any
 
-from polyad.lazy import importer
+from polyad.base.lazy import importer
 
 if TYPE_CHECKING:
     from polyad.io.archive import MAX_BYTES, ModelFileError

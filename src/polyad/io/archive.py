@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO
 
-from polyad.corpus.atomic import atomic_write
+from polyad.base.atomic import atomic_write
 
 __all__ = ["MAX_BYTES", "Archive", "ModelFileError", "open_archive", "write_archive"]
 

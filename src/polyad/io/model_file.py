@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from polyad.corpus.words import TextOptions
+from polyad.corpus.words.tokens import TextOptions
 from polyad.io.archive import MAX_BYTES, Archive, ModelFileError, Pieces, open_archive, write_archive
 from polyad.io.arrays import array_pieces, check_values, checked_array
 from polyad.io.plain import (

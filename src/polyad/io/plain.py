@@ -88,8 +88,8 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _name_of_method(name: str, value: Any) -> str:
-    from polyad.decompose.registry import DIAGONALISERS
-    from polyad.decompose.similarity_registry import SIMILARITY_DIAGONALISERS
+    from polyad.decompose.orthogonal.registry import DIAGONALISERS
+    from polyad.decompose.similarity.registry import SIMILARITY_DIAGONALISERS
 
     for known, function in (*DIAGONALISERS.items(), *SIMILARITY_DIAGONALISERS.items()):
         if function is value:

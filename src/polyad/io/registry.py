@@ -156,7 +156,7 @@ _FACTOR_DIAGNOSTICS: dict[str, Kind] = {
     "seconds": "left out",
     "certainty": "later array",
 }
-_LINEAR_FACTORS = ("polyad.models.cca_factors", "LinearFactors")
+_LINEAR_FACTORS = ("polyad.models.recipes.factors", "LinearFactors")
 _VIEW_ARRAYS = {
     # L is K and the topics that one view has for itself, D the number of directions that views are projected to.
     "all_components_": ArrayRule(("L", "M"), "topics"),

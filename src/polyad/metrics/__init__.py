@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from polyad.lazy import importer
+from polyad.base.lazy import importer
 
 if TYPE_CHECKING:
+    from polyad.decompose.energy import off_diagonal_energy
     from polyad.metrics.alignment import Alignment, align
     from polyad.metrics.coherence import npmi_coherence, umass_coherence
-    from polyad.metrics.diagonality import off_diagonal_energy
     from polyad.metrics.recovery import amari_distance, l1_error, match_rows
     from polyad.metrics.words import lift, relevance, top_documents, top_words, topic_diversity
 
@@ -35,7 +35,7 @@ _HOMES = {
     "lift": "polyad.metrics.words",
     "match_rows": "polyad.metrics.recovery",
     "npmi_coherence": "polyad.metrics.coherence",
-    "off_diagonal_energy": "polyad.metrics.diagonality",
+    "off_diagonal_energy": "polyad.decompose.energy",
     "relevance": "polyad.metrics.words",
     "top_documents": "polyad.metrics.words",
     "top_words": "polyad.metrics.words",

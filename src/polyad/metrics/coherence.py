@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, count_blocks, total
-from polyad.engine.blocks import FloatArray
 from polyad.metrics.words import top_words
 
 # Documents with both words, with the more probable one, with the less probable one, and documents in all.

@@ -1,20 +1,20 @@
 """Estimators with the scikit-learn API: validate, call, store."""
 
-from polyad.determined import NoiseWarning, UndeterminedWarning
-from polyad.models.cca_diagnostics import FactorDiagnostics
-from polyad.models.cca_discrete import DiscreteCCA
-from polyad.models.cca_mixed import MixedCCA
-from polyad.models.cca_nongaussian import NonGaussianCCA
-from polyad.models.cca_stability import bootstrap_stability
-from polyad.models.diagnostics import Diagnostics
-from polyad.models.discrete_ica import DiscreteICA
-from polyad.models.ica import ICA
-from polyad.models.lda import LDA
+from polyad.base.determined import NoiseWarning, UndeterminedWarning
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
-from polyad.models.polylingual import PolylingualLDA
 from polyad.models.selection import Selection, select_n_components
-from polyad.models.single_topic import SingleTopic
+from polyad.models.signals.ica import ICA
+from polyad.models.topics.diagnostics import Diagnostics
+from polyad.models.topics.discrete_ica import DiscreteICA
+from polyad.models.topics.lda import LDA
+from polyad.models.topics.single_topic import SingleTopic
 from polyad.models.uncertainty import Uncertainty, bootstrap
+from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.discrete import DiscreteCCA
+from polyad.models.views.mixed import MixedCCA
+from polyad.models.views.nongaussian import NonGaussianCCA
+from polyad.models.views.polylingual import PolylingualLDA
+from polyad.models.views.stability import bootstrap_stability
 
 __all__ = [
     "ICA",

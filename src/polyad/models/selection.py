@@ -8,30 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from polyad.base.arrays import FloatArray
 from polyad.decompose import RankError, diagonaliser, simplex_rows, whiten
-from polyad.engine import (
-    Planned,
-    Source,
-    count_blocks,
-    every,
-    expect,
-    ordered_by_content,
-    resident,
-    stage,
-    working,
-)
-from polyad.engine.blocks import FloatArray
+from polyad.engine import Planned, Source, count_blocks, every, expect, ordered_by_content, resident, stage, working
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import polish
 from polyad.inference.presets import PRESETS
 from polyad.metrics.alignment import align
 from polyad.metrics.coherence import npmi_coherence
-from polyad.models.dirichlet import polish_prior
 from polyad.models.fitting import running
-from polyad.models.lda import MOMENT_CONCENTRATION
-from polyad.models.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
-from polyad.models.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
-from polyad.models.sources import counted
+from polyad.models.recipes.dirichlet import polish_prior
+from polyad.models.recipes.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
+from polyad.models.recipes.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
+from polyad.models.text_sources import counted
+from polyad.models.topics.lda import MOMENT_CONCENTRATION
 from polyad.moments import raw_moments, summarise_counts
 
 HOLD_OUT = 5  # every fifth document is left for judging, and every other one of the rest makes a half

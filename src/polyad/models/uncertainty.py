@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, step
-from polyad.engine.blocks import FloatArray
 from polyad.engine.sources import rows_of_block
 from polyad.inference.cells import padded_vector, topic_table
 from polyad.inference.expectation import Iterations, Table, TopicTable, collect, expect, prepare_documents
 from polyad.inference.polish import SMOOTHING
 from polyad.models.fitting import running
-from polyad.models.topic_model import INFERENCE_ITERATIONS
+from polyad.models.topics.base import INFERENCE_ITERATIONS
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,17 @@ For every model here a vector, a matrix S and a tensor T satisfy ``S = sum_k s_k
 whitened, so that no array with two vocabulary axes is built.
 """
 
-from polyad.moments.bounds import SampleAccuracy, sample_accuracy
-from polyad.moments.counts import CountSummary, summarise_counts
-from polyad.moments.cross import CrossMoments, cross_population
-from polyad.moments.cross_covariances import characteristic_targets, generalised_targets, processing_points
-from polyad.moments.cross_cumulants import fourth_order_targets, third_order_targets
-from polyad.moments.cross_texts import summarise_texts, two_text_moments
-from polyad.moments.discrete_ica import discrete_ica_moments, generalised_covariances
-from polyad.moments.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
-from polyad.moments.population import (
-    discrete_ica_population,
-    lda_population,
-    single_topic_population,
-)
+from polyad.moments.counts.bounds import SampleAccuracy, sample_accuracy
+from polyad.moments.counts.discrete_ica import discrete_ica_moments, generalised_covariances
+from polyad.moments.counts.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
+from polyad.moments.counts.summary import CountSummary, summarise_counts
+from polyad.moments.counts.weights import DocumentWeights, document_weights
+from polyad.moments.population import discrete_ica_population, lda_population, single_topic_population
 from polyad.moments.symmetric import SymmetricMoments
-from polyad.moments.weights import DocumentWeights, document_weights
+from polyad.moments.views.covariances import characteristic_targets, generalised_targets, processing_points
+from polyad.moments.views.cross import CrossMoments, cross_population
+from polyad.moments.views.cumulants import fourth_order_targets, third_order_targets
+from polyad.moments.views.texts import summarise_texts, two_text_moments
 
 __all__ = [
     "CountSummary",

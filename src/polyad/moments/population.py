@@ -6,7 +6,7 @@ They are the exact input on which every decomposition must give the parameters b
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 from polyad.moments.symmetric import SymmetricMoments, symmetric_operator
 
 

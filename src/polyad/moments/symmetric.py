@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, sum_over, total
-from polyad.engine.blocks import FloatArray
-from polyad.moments.pieces import UsedColumns, chunks, subtract_diagonal, used_columns
-from polyad.moments.weights import Weight
+from polyad.moments.chunks import UsedColumns, chunks, subtract_diagonal, used_columns
+from polyad.moments.counts.weights import Weight
 
 
 class Third(Protocol):

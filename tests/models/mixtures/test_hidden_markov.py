@@ -18,10 +18,10 @@ from polyad.datasets import make_hmm
 from polyad.decompose.three_views import classes_of
 from polyad.engine import Shards, blocks, count_blocks, signal_blocks, write_shards
 from polyad.engine.sequences import sequences_of
-from polyad.inference.mixtures.chain_kernels import forward_backward
+from polyad.inference.kernels.chains import forward_backward
 from polyad.inference.mixtures.chains import stationary
 from polyad.inference.mixtures.emissions import Gaussian, Multinomial
-from polyad.models.mixtures.chain_fit import shown_by, transitions_of
+from polyad.models.recipes.chains import shown_by, transitions_of
 from polyad.moments.views import WindowFeatures, window_moments, window_population, windows
 from purity import Checking, fingerprint
 

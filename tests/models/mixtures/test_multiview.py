@@ -13,10 +13,10 @@ from oracles import class_log_likelihood, three_view_tensors
 from polyad import MultiViewMixture
 from polyad.datasets import make_multiview_mixture
 from polyad.decompose.three_views import averaged_classes, classes_of, symmetric_classes
-from polyad.decompose.whitening import RankError
+from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Shards, aligned, blocks, count_blocks, signal_blocks, write_shards
 from polyad.engine.sources import arrays_of
-from polyad.models.mixtures.class_fit import features_of, mixture_of, summarise_views, three_groups
+from polyad.models.recipes.classes import features_of, mixture_of, summarise_views, three_groups
 from polyad.moments.views import ViewFeatures, aligned_moments, three_views_population
 from polyad.moments.views import aligned as aligned_module
 from purity import Checking, fingerprint

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, Stacked, new_states, one_round, step, sum_over
-from polyad.engine.blocks import FloatArray
-from polyad.inference.mixtures.chain_kernels import forward_backward, likeliest_paths
+from polyad.inference.kernels.chains import forward_backward, likeliest_paths
 from polyad.inference.mixtures.emissions import TINY, Emission, log_prior
 
 RANGE_ROWS = 1 << 14  # of the sequences that one thread works on at a time

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
-from polyad.engine.blocks import FloatArray
 from polyad.inference.mixtures.emissions import TINY, Emission, log_prior
 from polyad.inference.mixtures.gaussian import shares_and_evidence
 

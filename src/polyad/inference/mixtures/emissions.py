@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.special import gammaln
 
-from polyad.engine.blocks import FloatArray, is_sparse
+from polyad.base.arrays import FloatArray
+from polyad.engine.blocks import is_sparse
 
 TINY = 1e-300
 

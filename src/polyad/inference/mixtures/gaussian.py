@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
-from polyad.engine.blocks import FloatArray
-from polyad.moments.cross import dense_rows
+from polyad.moments.views.cross import dense_rows
 
 OUTLOOK, OUTLOOK_FROM = 20, 4
 COVARIANCE_TYPES = ("spherical", "diag", "full")

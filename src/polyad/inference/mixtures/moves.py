@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 from polyad.engine.sources import arrays_of
 from polyad.inference.mixtures.gaussian import (
     CovarianceRule,

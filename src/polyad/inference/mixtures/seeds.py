@@ -8,7 +8,7 @@ golden ratio in the place of random numbers: they are spread evenly, and always 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 SAMPLE_ROWS = 1 << 12
 ROWS_A_COMPONENT = 100

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 
 @dataclass(frozen=True)

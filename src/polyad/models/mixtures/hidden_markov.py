@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Source, expect
-from polyad.engine.blocks import FloatArray
 from polyad.engine.sequences import sequences_of
 from polyad.inference.mixtures.chains import (
     Chain,
@@ -23,11 +23,11 @@ from polyad.inference.mixtures.chains import (
 )
 from polyad.inference.mixtures.emissions import Emission, Gaussian, Multinomial, Poisson
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.mixtures.chain_fit import starts_of, summarise_rows
 from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
+from polyad.models.recipes.chains import starts_of, summarise_rows
 from polyad.models.stopwatch import StopWatch
 
 EMISSIONS = ("categorical", "gaussian", "poisson", "multinomial")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Source, expect, ordered_by_content
-from polyad.engine.blocks import FloatArray
 from polyad.inference.mixtures.classes import (
     ClassMixture,
     PolishedClasses,
@@ -22,10 +22,10 @@ from polyad.inference.mixtures.classes import (
 from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
-from polyad.models.mixtures.class_fit import starts_of
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views
+from polyad.models.recipes.classes import starts_of
 from polyad.models.stopwatch import StopWatch
 
 

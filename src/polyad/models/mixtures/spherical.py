@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Source, expect, ordered_by_content, signal_blocks
-from polyad.engine.blocks import FloatArray
 from polyad.engine.checks import is_parts
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
@@ -22,7 +22,8 @@ from polyad.inference.mixtures.gaussian import (
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
-from polyad.models.mixtures.gaussian_fit import (
+from polyad.models.mixtures.plan import mixture_plan
+from polyad.models.recipes.gaussian import (
     better_start,
     moment_start,
     polish_with_moves,
@@ -30,7 +31,6 @@ from polyad.models.mixtures.gaussian_fit import (
     seed_start,
     with_covariances,
 )
-from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.stopwatch import StopWatch
 
 

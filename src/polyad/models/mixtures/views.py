@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, aligned, count_blocks, total
-from polyad.engine.blocks import FloatArray, canonical_rows, is_sparse
+from polyad.engine.blocks import canonical_rows, is_sparse
 from polyad.engine.checks import is_parts, matrix_of
 from polyad.engine.sources import arrays_of
 

@@ -12,9 +12,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, total
-from polyad.engine.blocks import FloatArray, is_sparse
-from polyad.moments.cross import column_sums, cross_operator, dense_rows
+from polyad.engine.blocks import is_sparse
+from polyad.moments.views.cross import column_sums, cross_operator, dense_rows
 from polyad.moments.views.triples import ThreeViews
 
 DENSE_PAIRS = 1 << 22  # cells up to which the second moment of a pair is formed

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from polyad.engine.blocks import FloatArray
+from polyad.base.arrays import FloatArray
 
 
 @dataclass(frozen=True)

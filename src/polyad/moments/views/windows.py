@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, new_states, step, sum_over
-from polyad.engine.blocks import FloatArray, is_sparse
-from polyad.moments.cross import column_sums
+from polyad.engine.blocks import is_sparse
+from polyad.moments.views.cross import column_sums
 from polyad.moments.views.triples import ThreeViews, three_views_population
 
 CHUNK_ROWS = 1 << 14  # whose features are in memory at a time

@@ -1,0 +1,1 @@
+"""What everything else stands on: array types, compiled loops, fixed directions, atomic files, the terminal."""

@@ -1,0 +1,150 @@
+"""`polyad evaluate`: how well a model predicts documents, and how its topics hold together in them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
+from polyad.cli.reading import read_for_model
+from polyad.cli.terminal.output import Output
+from polyad.cli.terminal.summary import corpus_values, model_topics, percent, refuse_pairs
+
+if TYPE_CHECKING:
+    from polyad.corpus import Corpus
+
+__all__ = ["bits_of_words", "evaluate", "gain_in_words", "guessing", "unknown_note"]
+
+MOSTLY_UNKNOWN = 0.5  # the share of unknown words from which what a model says is in doubt
+
+
+def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Running, shown: Shown) -> None:
+    """Measure how well a model predicts documents that it has not seen.
+
+    Half of each document is hidden, and its words are guessed from the other half: the fewer words each is as hard to
+    guess among, the better. Guessing by the frequency of words alone, without topics, is the mark to beat. Coherence:
+    whether the top words of a topic come together in documents, from -1 to 1. Documents that the model was fitted on
+    flatter it: give others.
+
+    For example:
+    polyad evaluate model.polyad new.csv
+    polyad evaluate model.polyad new.csv --json
+    """
+    from polyad.io import load
+    from polyad.metrics import npmi_coherence
+
+    output = Output(shown)
+    loaded = load(model)
+    refuse_pairs(model, loaded)
+    loaded.random_state, loaded.n_jobs = running.seed, running.jobs
+    started = time.perf_counter()
+    read = read_for_model(corpus, reading, loaded, running.jobs, output)
+    _refuse_empty(read)
+    bits, unigram = bits_of_words(loaded, read.counts, running)
+    coherence = npmi_coherence(loaded.components_, read.counts)
+    values = {
+        "model": model,
+        "bits": bits,
+        "unigram_bits": unigram,
+        "perplexity": 2.0**bits,
+        "coherence": float(coherence.mean()),
+        "unknown_words": _unknown_share(read),
+        "corpus": corpus_values(read),
+        "topics": [
+            {**topic, "coherence": float(value)} for topic, value in zip(model_topics(loaded, 10), coherence.tolist())
+        ],
+        "seconds": time.perf_counter() - started,
+    }
+    output.result(values) if shown.json else _show(output, values)
+    _tell(output, values, loaded)
+
+
+def bits_of_words(model: Any, counts: Any, running: Running) -> tuple[float, float]:
+    """Return the bits a word of a model, and of a unigram on the same words."""
+    import numpy as np
+
+    from polyad import SingleTopic
+    from polyad.inference import completion_bits
+
+    bits = -model.score(counts) / np.log(2)
+    if isinstance(model, SingleTopic):  # scores whole documents
+        totals = np.asarray(counts.sum(axis=0)).ravel()
+        return bits, float(-(totals @ np.log2(model.word_probabilities_)) / totals.sum())
+    alone = model.word_probabilities_[None, :]
+    return bits, completion_bits(alone, 1.0, counts, running.seed, n_jobs=running.jobs)
+
+
+def _refuse_empty(corpus: Corpus) -> None:
+    if len(corpus) == 0:
+        raise ValueError("there are no documents to evaluate.")
+    if corpus.report.tokens == 0:
+        raise ValueError(
+            f"not one word of the {len(corpus):,} documents is known to the model; are they in another language?"
+        )
+
+
+def _unknown_share(corpus: Corpus) -> float:
+    unknown = corpus.report.dropped.get("unknown words")
+    return 0.0 if unknown is None else unknown.tokens / (unknown.tokens + corpus.report.tokens)
+
+
+def guessing(bits: float) -> str:
+    """Say how hard words are to guess.
+
+    Examples
+    --------
+    >>> guessing(10.0)
+    'as hard as among 1,024 words (10.000 bits a word)'
+    """
+    return f"as hard as among {2.0**bits:,.0f} words ({bits:.3f} bits a word)"
+
+
+def gain_in_words(bits: float, alone: float) -> str:
+    """Say what topics gain over the frequency of words alone.
+
+    Examples
+    --------
+    >>> gain_in_words(9.0, 10.0), gain_in_words(10.5, 10.0)
+    ('1.000 bits a word better than without topics', '0.500 bits a word worse than without topics')
+    """
+    return f"{abs(alone - bits):.3f} bits a word {'better' if alone >= bits else 'worse'} than without topics"
+
+
+def unknown_note(unknown: float) -> str | None:
+    """Say that a model hardly knows the words of documents, where it does not."""
+    if unknown < MOSTLY_UNKNOWN:
+        return None
+    return (
+        f"Note: the model knows only {percent(1 - unknown)} of the words of these documents; are they in another "
+        "language, or about something else? What it says of them means little."
+    )
+
+
+def _tell(output: Output, values: dict[str, Any], model: Any) -> None:
+    note = unknown_note(values["unknown_words"])
+    if note is not None:
+        output.note(note)
+    fitted, corpus = getattr(model, "diagnostics_", None), values["corpus"]
+    seen = fitted is not None and (fitted.n_documents, fitted.n_tokens) == (corpus["documents"], corpus["tokens"])
+    output.note(
+        "Note: these seem to be the documents that the model was fitted on, which flatter it; give others."
+        if seen
+        else "Note: this is fair only of documents that the model was not fitted on."
+    )
+
+
+def _show(output: Output, values: dict[str, Any]) -> None:
+    documents = values["corpus"]["documents"]
+    rows = [
+        ("documents", f"{documents:,}"),
+        ("guessing words", guessing(values["bits"])),
+        ("without topics", guessing(values["unigram_bits"])),
+        ("gain by topics", gain_in_words(values["bits"], values["unigram_bits"])),
+        ("coherence", f"{values['coherence']:.3f} (from -1 to 1, higher is better)"),
+        ("unknown words", percent(values["unknown_words"])),
+    ]
+    output.table(("measure", "value"), rows, wide="value")
+    topics = [(str(t["topic"]), f"{t['coherence']:.3f}", ", ".join(t["words"])) for t in values["topics"]]
+    if not output.quiet:
+        output.table(("topic", "coherence", "words"), topics, wide="words")
+    output.facts([("Time", f"{values['seconds']:.1f} s")])

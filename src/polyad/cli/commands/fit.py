@@ -1,0 +1,176 @@
+"""`polyad fit`: topics of a corpus, and the model as a file."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyad.cli.files import check_output, file_note
+from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.reading import read_new_corpus
+from polyad.cli.terminal.errors import CallError
+from polyad.cli.terminal.output import Output
+from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topics, rate, show_topics
+
+if TYPE_CHECKING:
+    from polyad.corpus import Corpus
+    from polyad.models.topics.base import TopicModel
+
+__all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "saved_facts"]
+
+DEFAULT_TOPICS = 20
+
+_MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
+_PANEL = "Model"
+
+
+def fit(
+    corpus: CorpusPath,
+    topics: Annotated[
+        int | None,
+        typer.Option(
+            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
+    ] = None,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="lda, discrete-ica or single-topic.", rich_help_panel=_PANEL)
+    ] = "lda",
+    polish: Annotated[
+        str,
+        typer.Option(
+            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
+        ),
+    ] = "fast",
+    method: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),
+    ] = "power",
+    n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
+    *,
+    reading: Reading,
+    words: Words,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Learn topics from texts or word counts.
+
+    Stop words of the language of the text are dropped, and words that are in too few documents to tell anything.
+
+    For example:
+    polyad fit texts/ -k 20 -o model.polyad
+    polyad fit talks.csv --text-column body --stop-words french
+    zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
+    polyad fit counts.mtx -k 50 --json > fit.json
+    """
+    output = Output(shown)
+    refuse_lost_work(out, shown)
+    estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
+    check_output(out, [corpus, *reading.files(), *words.files()], pattern=reading.pattern)
+    read = read_new_corpus(corpus, reading, words, running.jobs, output)
+    if not shown.json:
+        output.facts(corpus_facts(read))
+    if topics is None:
+        choose_fewer(estimator, len(read), len(read.vocabulary), output)
+    seconds, notes = fitted(estimator, read, output)
+    if out is not None:
+        estimator.save(out)
+    found = model_topics(estimator, n_words)
+    if shown.json:
+        output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
+        return
+    if not shown.quiet:
+        show_topics(output, found)
+    output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out)])
+
+
+def refuse_lost_work(out: str | None, shown: Shown) -> None:
+    """Refuse a call that would leave nothing of its work."""
+    if out is None and shown.quiet and not shown.json:
+        raise CallError("--quiet prints nothing and no -o FILE keeps the model, so nothing would be left; give one.")
+
+
+def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> None:
+    """Ask for fewer topics than the default where there are too few documents or words for so many, and say so."""
+    possible = max(1, min(documents // 2 if documents > 3 else 2, words // 2, estimator.n_components))
+    if possible < estimator.n_components:
+        few = f"{documents:,} documents with {words:,} different words are too few for {estimator.n_components} topics"
+        output.note(f"Note: {few}; {possible} are learned. -k asks for another number.")
+        estimator.n_components = possible
+
+
+def make_model(model: str, topics: int, polish: str, method: str, running: Running) -> TopicModel:
+    """Make the model that the options ask for."""
+    from polyad import models
+    from polyad.decompose.orthogonal.registry import DIAGONALISERS
+
+    if model not in _MODELS:
+        raise CallError(f"--model is {model!r}; give lda, discrete-ica or single-topic.")
+    if method not in DIAGONALISERS:
+        raise CallError(f"--method is {method!r}; give one of {', '.join(DIAGONALISERS)}.")
+    if not polish.isdecimal() and polish not in ("off", "fast", "full"):
+        raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
+    made: TopicModel = getattr(models, _MODELS[model])(
+        topics,
+        method=method,
+        polish=int(polish) if polish.isdecimal() else polish,
+        random_state=running.seed,
+        n_jobs=running.jobs,
+    )
+    return made
+
+
+def fitted(estimator: TopicModel, corpus: Corpus, output: Output) -> tuple[float, list[str]]:
+    """Fit a model to a corpus, show how far it is, tell its warnings, and return the seconds and the warnings."""
+    started = time.perf_counter()
+    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
+        estimator.fit(corpus)
+    return time.perf_counter() - started, notes
+
+
+def saved_facts(out: str | None) -> list[tuple[str, str]]:
+    """Say where the model is, or that it is nowhere."""
+    if out is None:
+        return [("Model", "not kept; -o FILE keeps it")]
+    return [("Model", file_note(out))]
+
+
+def _time_facts(estimator: TopicModel, corpus: Corpus, seconds: float) -> list[tuple[str, str]]:
+    report, documents = corpus.report, len(corpus)
+    diagnostics = estimator.diagnostics_
+    facts = [("Reading", rate(report.seconds_reading, documents))]
+    if report.seconds_splitting:
+        facts.append(("Splitting", rate(report.seconds_splitting, documents)))
+    facts.append(("Fitting", rate(seconds, documents)))
+    if diagnostics.n_too_short:
+        facts.insert(
+            0,
+            ("Short", f"{diagnostics.n_too_short:,} documents have fewer than 3 words and teach nothing about topics"),
+        )
+    return facts
+
+
+def _values(
+    estimator: TopicModel, corpus: Corpus, topics: list[dict[str, Any]], seconds: float, out: str | None
+) -> dict[str, Any]:
+    report = corpus.report
+    diagnostics = estimator.diagnostics_
+    return {
+        "model": None if out is None else str(out),
+        "class": type(estimator).__name__,
+        "n_components": len(topics),
+        "corpus": corpus_values(corpus),
+        "too_short_documents": diagnostics.n_too_short,
+        "topics": topics,
+        "seconds": {
+            "reading": report.seconds_reading,
+            "splitting": report.seconds_splitting,
+            "fitting": seconds,
+            "steps": diagnostics.seconds,
+        },
+    }

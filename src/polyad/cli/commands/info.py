@@ -1,0 +1,138 @@
+"""`polyad info`: what is in a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyad.cli.options import ModelPath, Shown
+from polyad.cli.terminal.output import Output
+from polyad.cli.terminal.summary import is_paired, model_sides, size
+
+if TYPE_CHECKING:
+    from polyad.corpus import TextOptions
+    from polyad.io import ModelFile
+
+__all__ = ["info"]
+
+
+def info(model: ModelPath, shown: Shown) -> None:
+    """Show what is in a model file: class, sizes, parameters, how text is split, fingerprint.
+
+    For example:
+    polyad info model.polyad
+    polyad info model.polyad --json
+    """
+    from polyad.io import read_model_file
+
+    output = Output(shown)
+    file = read_model_file(model, bare=True)
+    if shown.json:
+        output.result(_values(model, file))
+    else:
+        output.table(("name", "value"), _rows(model, file), wide="value")
+
+
+def _rows(path: str, file: ModelFile) -> list[tuple[str, str]]:
+    header = file.header
+    parameters = ", ".join(f"{name}={value}" for name, value in header["parameters"].items() if value is not None)
+    rows = [
+        ("file", f"{path} ({size(Path(path).stat().st_size)}, format version {header['version']})"),
+        ("model", f"{header['class']}: {_sizes(file)}"),
+        ("parameters", parameters),
+        *_texts(file),
+    ]
+    diagnostics = header.get("diagnostics")
+    if diagnostics is not None:
+        rows.append(_fit(diagnostics))
+    made_by = ", ".join(f"{name} {version}" for name, version in header.get("provenance", {}).items())
+    return [*rows, ("made by", made_by), ("fingerprint", header["fingerprint"])]
+
+
+def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
+    """Return the number of components, and those of the words (or channels) of each view."""
+    model = file.model
+    if is_paired(model):
+        sides = model_sides(model)
+        return len(sides[0].topics), {side.name: side.topics.shape[1] for side in sides}
+    if file.header["class"] in ("SphericalMixture", "HiddenMarkov"):
+        return model.n_components, {"": model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features}
+    if file.header["class"] == "MultiViewMixture":
+        kinds = enumerate(zip(model.kinds_, model.components_))
+        return model.n_components, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
+    if hasattr(model, "components_"):
+        K, M = model.components_.shape
+        return K, {"": M}
+    (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
+    return K, {"left": M1, "right": M2}
+
+
+def _sizes(file: ModelFile) -> str:
+    K, columns = _shape(file)
+    if file.header["class"] in (
+        "ICA",
+        "NonGaussianCCA",
+        "MixedCCA",
+        "SphericalMixture",
+        "HiddenMarkov",
+        "MultiViewMixture",
+    ):
+        return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
+    counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
+    known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
+    return f"{K} topics over {counts} {'their numbers' if known is None else 'words'}"
+
+
+def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:
+    if "n_documents" in diagnostics:
+        return "fitted on", f"{diagnostics['n_documents']:,} documents with {diagnostics['n_tokens']:,} words"
+    if "n_moves" in diagnostics:
+        rows, passes = diagnostics["n_rows"], len(diagnostics["objective"])
+        return "fitted on", f"{rows:,} rows: {diagnostics['start']}, then {passes} likelihood passes"
+    gap = diagnostics["gap"]
+    return "fitted by", f"{diagnostics['statistics']}, gap {gap if isinstance(gap, str) else f'{gap:.2f}'}"
+
+
+def _texts(file: ModelFile) -> list[tuple[str, str]]:
+    model = file.model
+    if is_paired(model):
+        return [(f"{side.name} text", _text(side.text_options)) for side in model_sides(model)]
+    return [("text", _text(model.text_options_))] if hasattr(model, "text_options_") else []
+
+
+def _text(options: TextOptions | None) -> str:
+    if options is None:
+        return "not known: the model was fitted on counts"
+    stop = "none" if options.stop_words is None else f"{options.stop_words.source} ({len(options.stop_words.words)})"
+    parts = [f"stop words {stop}", f"min_df {options.min_df}", f"max_df {options.max_df}"]
+    parts += [f"n-grams {options.ngrams[0]}-{options.ngrams[1]}"] if options.ngrams != (1, 1) else []
+    parts += [f"stems of {options.stemming}"] if options.stemming else []
+    return ", ".join(parts)
+
+
+def _values(path: str, file: ModelFile) -> dict[str, Any]:
+    K, columns = _shape(file)
+    options = file.header["text_options"]
+    if len(columns) > 1:
+        by_view = list(options.values()) if options else [None] * len(columns)
+        options = {name: _shortened(of_view) for name, of_view in zip(columns, by_view)}
+    else:
+        options = _shortened(options)
+    kept = ("version", "class", "parameters", "diagnostics", "provenance", "fingerprint")
+    return {
+        "model": path,
+        "bytes": Path(path).stat().st_size,
+        "n_components": K,
+        "n_words": columns if len(columns) > 1 else columns[""],
+        **{key: file.header.get(key) for key in kept},
+        "text_options": options,
+    }
+
+
+def _shortened(options: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Leave out the stop words themselves."""
+    shorter = dict(options or {})
+    if isinstance(shorter.get("stop_words"), dict):
+        stop = shorter["stop_words"]
+        shorter["stop_words"] = {"source": stop["source"], "count": len(stop["words"])}
+    return shorter or None

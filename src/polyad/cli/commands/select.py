@@ -1,0 +1,78 @@
+"""`polyad select`: how many topics there should be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.reading import read_new_corpus
+from polyad.cli.terminal.errors import CallError
+from polyad.cli.terminal.output import Output
+from polyad.cli.terminal.summary import corpus_facts, corpus_values
+from polyad.cli.terminal.wording import for_people
+
+__all__ = ["select"]
+
+
+def select(
+    corpus: CorpusPath,
+    least: Annotated[int, typer.Option("--min", metavar="N", help="Fewest topics to judge.", min=1)] = 2,
+    most: Annotated[int, typer.Option("--max", metavar="N", help="Most topics to judge.", min=1)] = 100,
+    *,
+    reading: Reading,
+    words: Words,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Judge a range of numbers of topics, and recommend one.
+
+    Bits: how hard it is to guess words of documents that were held back (bits a word), lower is better. Coherence:
+    whether the words of a topic come together in documents. Stability: whether both halves of the documents have the
+    same topics. Of these, higher is better.
+
+    For example:
+    polyad select texts/
+    polyad select texts/ --min 5 --max 50 --json
+    """
+    from polyad import select_n_components
+
+    if least > most:
+        raise CallError(f"--min is {least} and --max is {most}; the fewest cannot be more than the most.")
+    output = Output(shown)
+    read = read_new_corpus(corpus, reading, words, running.jobs, output)
+    if not shown.json:
+        output.facts(corpus_facts(read))
+    with output.learning("Judging"):
+        selection = select_n_components(
+            read,
+            n_min=least,
+            n_max=most,
+            random_state=running.seed,
+            n_jobs=running.jobs,
+        )
+    values = {
+        "recommended": selection.recommended,
+        "reason": selection.reason,
+        "table": selection.table,
+        "spectrum": selection.spectrum,
+        "corpus": corpus_values(read),
+    }
+    output.result(values) if shown.json else _show(output, values)
+
+
+def _show(output: Output, values: dict[str, Any]) -> None:
+    rows = [
+        (
+            str(int(row["n_components"])),
+            f"{row['bits']:.3f}",
+            f"{row['coherence']:.3f}",
+            f"{row['stability']:.3f}",
+            f"{row['seconds']:.2f}",
+            "recommended" if row["n_components"] == values["recommended"] else "",
+        )
+        for row in values["table"]
+    ]
+    output.table(("topics", "bits", "coherence", "stability", "seconds", ""), rows)
+    output.note(for_people(str(values["reason"])))

@@ -1,0 +1,216 @@
+"""`polyad transform`: the topics of documents, as a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyad.cli.commands.evaluate import unknown_note
+from polyad.cli.files import check_output
+from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
+from polyad.cli.pairs import Side, Sides, aligned_blocks, find_sides
+from polyad.cli.terminal.errors import CallError
+from polyad.cli.terminal.output import Output, Steps
+from polyad.cli.terminal.summary import is_paired, model_sides, percent, rate, refuse_signals
+from polyad.cli.terminal.tables import WriteRows, open_table, table_format
+
+if TYPE_CHECKING:
+    from polyad.corpus import Corpus, TextOptions
+
+__all__ = ["transform"]
+
+BLOCK_DOCUMENTS = 4096
+
+
+def transform(
+    model: ModelPath,
+    corpus: CorpusPath,
+    right: Annotated[
+        str | None,
+        typer.Argument(metavar="RIGHT", help="Of a model of two corpora: the right side, CORPUS being the left."),
+    ] = None,
+    out: Annotated[
+        str,
+        typer.Option("-o", "--output", metavar="FILE", help=".parquet, .csv or .jsonl; - is CSV on standard output."),
+    ] = "-",
+    *,
+    sides: Sides,
+    reading: Reading,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Find the topics of documents: a table with a row for each, its id first, then topic_0, topic_1, ...
+
+    Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
+    corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
+    as two files or two columns of one; --right-column alone is the right side.
+
+    For example:
+    polyad transform model.polyad new.csv -o topics.parquet
+    polyad transform both.polyad english.txt french.txt -o topics.csv
+    cat new.jsonl | polyad transform model.polyad - > topics.csv
+    polyad transform model.polyad new.csv --json
+    """
+    from polyad.io import load
+
+    output = Output(shown)
+    table_format(out)
+    if out != "-":
+        check_output(out, [model, corpus, right, *reading.files(), *sides.files()], pattern=reading.pattern)
+    loaded = load(model)
+    loaded.n_jobs = running.jobs
+    started = time.perf_counter()
+    views = _views(model, loaded, corpus, right, reading, sides)
+    columns = ["id", *(f"topic_{number}" for number in range(loaded.n_components))]
+    tally = _Tally()
+    as_object = shown.json and out == "-"
+    table = _json_table(columns, tally) if as_object else open_table(out, columns)
+    with output.noting(), table as write, output.progress("Finding topics") as moved:
+        for blocks in _aligned(views, sides, running.jobs, tally, moved):
+            tally.rows(blocks)
+            write(blocks[0].ids, _shares(loaded, {view.side.name: block for view, block in zip(views, blocks)}))
+    tally.seconds = time.perf_counter() - started
+    if as_object:
+        return
+    if shown.json:
+        output.result({"model": model, "output": out, "columns": columns, **tally.values()})
+        return
+    facts = [
+        ("Documents", f"{tally.documents:,}{f' ({tally.bad:,} bad records skipped)' if tally.bad else ''}"),
+        ("Unknown", f"{percent(tally.unknown_share)} of all words are not known to the model"),
+        ("Time", rate(tally.seconds, tally.documents)),
+    ]
+    if tally.numbered:
+        facts.append(("Ids", "the number of each document, from 0; --id-column names a column of ids"))
+    output.facts([*facts, ("Table", out)] if out != "-" else facts)
+    note = unknown_note(tally.unknown_share)
+    if note is not None:
+        output.note(note)
+
+
+@dataclass(frozen=True)
+class _View:
+    """A corpus to transform, and what the model knows of its side."""
+
+    side: Side
+    words: tuple[str, ...]
+    options: TextOptions | None
+
+
+def _views(path: str, model: Any, corpus: str, right: str | None, reading: Reading, sides: Sides) -> list[_View]:
+    """Return the corpora of a call, in the order that the model has its views."""
+    from polyad.models.text_sources import words_of
+
+    refuse_signals(path, model)
+    if not is_paired(model):
+        if right is not None or sides != Sides():
+            raise CallError(f"{path} is a model of one corpus; RIGHT and the options of two sides are not for it.")
+        return [_View(Side("", corpus, reading), words_of(model), model.text_options_)]
+    known = {side.name: side for side in model_sides(model)}
+    if len(known) > 2:
+        raise ValueError(
+            f"{path} is a model of {len(known)} corpora; this command takes one or two: use it from Python."
+        )
+    return [
+        _View(side, known[side.name].words, known[side.name].text_options)
+        for side in find_sides(corpus, right, reading, sides, both=False)
+    ]
+
+
+def _shares(model: Any, blocks: Mapping[str, Corpus]) -> Any:
+    """Return the topics of documents from the sides that are given."""
+    if not is_paired(model):
+        return model.transform(blocks[""].counts)
+    left, right = (blocks[name].counts if name in blocks else None for name in ("left", "right"))
+    return model.transform([left, right]) if hasattr(model, "components_") else model.transform(left, right)
+
+
+class _Tally:
+    """What was met in all blocks together."""
+
+    def __init__(self) -> None:
+        self.documents = self.tokens = self.unknown = self.empty = 0
+        self.seconds = 0.0
+        self._bad: dict[str, int] = {}
+        self._started = time.perf_counter()
+        self.numbered = True  # whether no document has a name of its own, though it could
+
+    def add(self, view: _View, block: Corpus) -> None:
+        """Count what was met in reading a block of one view."""
+        report = block.report
+        unknown = report.dropped.get("unknown words")
+        self.tokens += report.tokens
+        self.unknown += 0 if unknown is None else unknown.tokens
+        self._bad[view.side.name] = 0 if report.reading is None else report.reading.bad
+        named = report.reading is None or report.reading.format not in ("jsonl", "csv", "tsv", "parquet")
+        self.numbered &= not named and all(name.isdigit() for name in block.ids[:100])
+
+    def rows(self, blocks: Sequence[Corpus]) -> None:
+        """Count documents, and those that have no word in any view."""
+        lengths: Any = sum(block.counts.sum(axis=1) for block in blocks)
+        self.documents += len(blocks[0])
+        self.empty += int((lengths == 0).sum())
+
+    @property
+    def bad(self) -> int:
+        return sum(self._bad.values())
+
+    @property
+    def unknown_share(self) -> float:
+        return self.unknown / max(self.unknown + self.tokens, 1)
+
+    def values(self) -> dict[str, Any]:
+        return {
+            "documents": self.documents,
+            "empty_documents": self.empty,
+            "bad_records": self.bad,
+            "tokens": self.tokens,
+            "unknown_words": self.unknown_share,
+            "seconds": self.seconds or time.perf_counter() - self._started,
+        }
+
+
+def _aligned(
+    views: Sequence[_View], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
+) -> Iterator[tuple[Corpus, ...]]:
+    """Read block after block, of two views together where there are two."""
+    first, *others = (_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views)
+    if others:
+        both = [view.side for view in views]
+        yield from aligned_blocks(both, first, others[0], ignore_ids=sides.ignore_ids)
+    else:
+        yield from ((block,) for block in first)
+
+
+def _blocks(view: _View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
+    """Read block after block over the words of the model."""
+    from polyad.corpus import CorpusSource
+
+    source = CorpusSource(view.side.path, reading=view.side.reading.options(), n_jobs=jobs)
+    for block in source.over(view.words, view.options).blocks(BLOCK_DOCUMENTS, moved):
+        tally.add(view, block)
+        yield block
+
+
+@contextmanager
+def _json_table(columns: Sequence[str], tally: _Tally) -> Iterator[WriteRows]:
+    """Write the whole table as one JSON object, row after row."""
+    out = sys.stdout
+    out.write(f'{{"columns": {json.dumps(columns)}, "rows": [')
+    first = True
+
+    def write(ids: Sequence[str], values: Any) -> None:
+        nonlocal first
+        for name, row in zip(ids, values.tolist()):
+            out.write(("" if first else ", ") + json.dumps([name, *row]))
+            first = False
+
+    yield write
+    out.write(f"], {json.dumps(tally.values())[1:]}\n")

@@ -1,0 +1,1 @@
+"""What a person sees: tables, sentences, errors and help."""

@@ -1,0 +1,1 @@
+"""Documents and counts in and out: one module for each format, and what the formats share."""

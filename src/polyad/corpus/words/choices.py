@@ -1,0 +1,136 @@
+"""The words that are best for topics, where the choice is left open: by the language, and by document frequency.
+
+n-grams are made of neighbouring kept words, so the stop words must be known before any are counted: the first
+documents tell the language. They wait in memory until it is known, and no text is read twice. How many documents a
+word must be in depends on their number, which is known at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from polyad.corpus.documents import Document
+from polyad.corpus.words.detection import guess_language, without_spaces
+from polyad.corpus.words.tokens import TextOptions
+
+__all__ = ["TOPIC_WORDS", "Beginning", "default_min_df", "find_language", "look_at_beginning", "of_counts"]
+
+TOPIC_WORDS = TextOptions(stop_words="auto", min_df="auto")
+
+SAMPLE_DOCUMENTS = 200
+SAMPLE_CHARACTERS = 4000  # of each document
+WAITING_CHARACTERS = 1 << 23  # of all that wait: a few long documents tell the language too
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What the first documents decide.
+
+    Parameters
+    ----------
+    options : TextOptions
+        The options with the stop words and the stems settled.
+    language : str or None
+        The language that was found.
+    sampled : int
+        The number of documents that were looked at; 0 where there was nothing to decide.
+    """
+
+    options: TextOptions
+    language: str | None = None
+    sampled: int = 0
+
+
+def look_at_beginning(
+    documents: Iterable[Document | str], options: TextOptions
+) -> tuple[Beginning, Iterable[Document | str]]:
+    """Settle by the first documents what the options leave to the language; return all documents, none lost.
+
+    Examples
+    --------
+    >>> texts = iter(["the rain and the wind of the sea", "taxes"])
+    >>> beginning, texts = look_at_beginning(texts, TextOptions(stop_words="auto"))
+    >>> beginning.language, beginning.options.stop_words.source, len(list(texts))
+    ('english', 'english', 2)
+    """
+    if options.stop_words != "auto":
+        return Beginning(options), documents
+    rest = iter(documents)
+    waiting = list(_first(rest))
+    language = find_language(_text(document)[:SAMPLE_CHARACTERS] for document in waiting)
+    return Beginning(_with_language(options, language), language, len(waiting)), chain(waiting, rest)
+
+
+def find_language(texts: Iterable[str]) -> str | None:
+    """Give the language whose stop words suit texts: by their script where words are not set apart, else by the words.
+
+    Examples
+    --------
+    >>> find_language(["le vent et la pluie sur la mer", "les impôts de la nation"])
+    'french'
+    >>> find_language(["我们的生活"])
+    'chinese'
+    """
+    sample = list(texts)
+    script = without_spaces(sample)
+    if script is not None:
+        return script
+    found = guess_language(sample)
+    return None if found is None else found.name
+
+
+def default_min_df(n_documents: int) -> int:
+    """Return in how many documents a word must be to tell something about topics: 2 to 50, with the root of N.
+
+    Examples
+    --------
+    >>> [default_min_df(n) for n in (5, 100, 10_000, 1_000_000)]
+    [1, 2, 5, 50]
+    """
+    return 1 if n_documents < 10 else int(min(max(2, round(n_documents**0.5 / 20)), 50))
+
+
+def of_counts(options: TextOptions) -> TextOptions | None:
+    """Give what options ask of counts, whose words were chosen by whoever made them; None where that is nothing.
+
+    Examples
+    --------
+    >>> of_counts(TOPIC_WORDS) is None
+    True
+    >>> of_counts(TextOptions(stop_words="auto", max_df=0.5, min_length=3)) == TextOptions(max_df=0.5)
+    True
+    """
+    asked = TextOptions(
+        lowercase=options.lowercase,
+        stop_words=None if options.stop_words == "auto" else options.stop_words,
+        min_df=1 if options.min_df == "auto" else options.min_df,
+        max_df=options.max_df,
+        max_features=options.max_features,
+    )
+    return None if asked == TextOptions(lowercase=options.lowercase) else asked
+
+
+def _first(documents: Iterator[Document | str]) -> Iterator[Document | str]:
+    characters = 0
+    for number, document in enumerate(documents, 1):
+        yield document
+        characters += len(_text(document))
+        if number >= SAMPLE_DOCUMENTS or characters >= WAITING_CHARACTERS:
+            return
+
+
+def _text(document: Document | str) -> str:
+    if isinstance(document, Document):
+        return document.text
+    return document if isinstance(document, str) else ""  # anything else is refused where it is counted
+
+
+def _with_language(options: TextOptions, language: str | None) -> TextOptions:
+    if options.stemming == "auto" and language is None:
+        raise ValueError(
+            "stems of the language of the text are asked for, and no language was found in it; name the language of "
+            "the stems, such as english."
+        )
+    return replace(options, stop_words=language)

@@ -1,0 +1,1 @@
+"""Diagonalisation by rotations: interchangeable methods with one signature."""

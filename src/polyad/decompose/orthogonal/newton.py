@@ -1,0 +1,169 @@
+"""Newton steps among rotations, for the last digits of a joint diagonalisation.
+
+What is on the diagonals of V' A_p V is not off them: the objective is J(V) = sum_k |d_k|^2, (d_k)_p = v_k' A_p v_k.
+With R_p = V' A_p V, r_ik the vector of the entries (i, k) of all R_p, and a skew B, the rotation V exp(B) has, to
+second order,
+
+    J + 4 sum_ik B_ik <d_k, r_ik> + 4 sum_k |sum_i B_ik r_ik|^2
+      + 2 sum_ijk B_ik B_jk <d_k, r_ij> + 2 sum_ik (B^2)_ik <d_k, r_ik>.
+
+All inner products come from two matrix products, as many as a power step has. A product with the Hessian then costs
+next to nothing, and its system is solved by conjugate gradients. Ten such steps end where hundreds of others do.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyad.base.arrays import FloatArray
+from polyad.decompose.orthogonal.contractions import each_part
+
+LONGEST_STEP = 0.3  # of any entry of B: the quadratic model holds for small rotations
+MOST_INNER = 60  # conjugate gradients; a step need not be exact
+SHORTEST = 1e-3  # of a step, halved while the objective falls: then the model is wrong
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """The objective and its derivatives at a rotation.
+
+    Attributes
+    ----------
+    columns
+        r_ik, K x P x K: for every k the P entries of column k.
+    products
+        <d_k, r_ij>, K x K x K with k first.
+    diagonals
+        d_k, P x K.
+    """
+
+    columns: FloatArray
+    products: FloatArray
+    diagonals: FloatArray
+
+    @classmethod
+    def at(cls, stack: FloatArray, rotation: FloatArray) -> "Curvature":
+        """Return the derivatives at a rotation of a stack of symmetric matrices, in the stack's precision."""
+        P, K, _ = stack.shape
+        columns, products, diagonals = (np.empty(shape, stack.dtype) for shape in ((K, P, K), (K, K * K), (P, K)))
+        turned, rotation = np.empty((P, K, K), stack.dtype), rotation.astype(stack.dtype, copy=False)
+
+        def turn(some: slice) -> None:
+            np.matmul(rotation.T @ stack[some], rotation, out=turned[some])
+            diagonals[some] = np.diagonal(turned[some], axis1=1, axis2=2)
+            columns[:, some] = turned[some].transpose(2, 0, 1)
+
+        def multiply(rows: slice) -> None:
+            places = slice(rows.start * K, rows.stop * K)
+            products[:, places] = diagonals.T @ turned.reshape(P, K * K)[:, places]
+
+        each_part(turn, P, K)
+        each_part(multiply, K, K)
+        return cls(columns, products.reshape(K, K, K), diagonals)
+
+    @property
+    def objective(self) -> float:
+        """The sum of squares on the diagonals."""
+        return float((self.diagonals**2).sum(dtype=np.float64))
+
+    @property
+    def own(self) -> FloatArray:
+        """<d_k, r_ik>, one column for each k."""
+        return np.einsum("kik->ik", self.products).astype(np.float64)
+
+    @property
+    def gradient(self) -> FloatArray:
+        """Of the objective with respect to B, skew."""
+        return 4 * _skew(self.own)
+
+    @property
+    def slope(self) -> float:
+        """Norm of the gradient, relative to the objective."""
+        return float(np.linalg.norm(self.gradient)) / max(4 * self.objective, 1e-300)
+
+    def times(self, B: FloatArray) -> FloatArray:
+        """Return the Hessian times a skew matrix."""
+        vectors = np.ascontiguousarray(B.T, self.columns.dtype)[:, :, None]
+        along = self.columns @ vectors  # sum_j B_jk r_jk
+        back = (self.columns.transpose(0, 2, 1) @ along)[:, :, 0].T
+        within = (self.products @ vectors)[:, :, 0].T  # sum_j <d_k, r_ij> B_jk
+        own = self.own
+        return _skew(8 * back + 4 * within + 2 * (own @ B.T + B.T @ own))
+
+    @property
+    def planes(self) -> FloatArray:
+        """How much the objective falls with the square of the angle that a plane (i, k) is turned by, K x K.
+
+        All are positive at a maximum. Where one is small, the data hardly tell the two components apart.
+        """
+        gram = (self.diagonals.T @ self.diagonals).astype(np.float64)
+        sizes = np.diagonal(gram)
+        distances = sizes[:, None] + sizes - 2 * gram  # |d_i - d_k|^2
+        off = np.einsum("kpi,kpi->ik", self.columns, self.columns)  # |r_ik|^2, the same both ways but for rounding
+        falls: FloatArray = 2 * distances - 4 * (off + off.T)
+        return falls
+
+
+def newton_rotation(
+    stack: FloatArray, rotation: FloatArray, *, max_iter: int, tol: float
+) -> tuple[FloatArray, int, float]:
+    """Maximise the objective from a rotation near a maximum.
+
+    Returns the rotation, the steps done and the slope there; a slope above ``tol`` means that the steps ended because
+    the objective fell, far from where the quadratic model holds, or with ``max_iter``.
+    """
+    here = Curvature.at(stack, rotation)
+    n_iter = 0
+    while n_iter < max_iter and here.slope > tol:
+        direction = _ascent(here, min(0.1, np.sqrt(here.slope)))
+        length = min(1.0, LONGEST_STEP / max(float(np.abs(direction).max()), 1e-300))
+        while True:
+            turned = rotation @ _cayley(length * direction)
+            there = Curvature.at(stack, turned)
+            if there.objective >= here.objective * (1 - 1e-14):
+                break
+            length /= 2
+            if length < SHORTEST:
+                return rotation, n_iter, here.slope
+        rotation, here = turned, there
+        n_iter += 1
+    return rotation, n_iter, here.slope
+
+
+def _ascent(here: Curvature, tol: float) -> FloatArray:
+    """Solve (-Hessian) B = gradient by conjugate gradients, to the part of the gradient that pays.
+
+    They stop where the Hessian has a direction that bends upwards: the objective is no bowl there.
+    """
+    scale = here.planes
+    scale = 1 / np.maximum(scale, 1e-3 * float(np.median(np.abs(scale))) + 1e-300)
+    np.fill_diagonal(scale, 0.0)
+    rest = here.gradient
+    B = np.zeros_like(rest)
+    scaled = scale * rest
+    towards, product = scaled, float((rest * scaled).sum())
+    enough = tol * float(np.linalg.norm(rest))
+    for inner in range(MOST_INNER):
+        image = -here.times(towards)
+        bend = float((towards * image).sum())
+        if bend <= 1e-12 * here.objective * float((towards**2).sum()):
+            return towards if inner == 0 else B
+        step = product / bend
+        B = B + step * towards
+        rest = rest - step * image
+        if float(np.linalg.norm(rest)) <= enough:
+            break
+        scaled = scale * rest
+        before, product = product, float((rest * scaled).sum())
+        towards = scaled + product / before * towards
+    return _skew(B)
+
+
+def _skew(matrix: FloatArray) -> FloatArray:
+    return (matrix - matrix.T) / 2
+
+
+def _cayley(B: FloatArray) -> FloatArray:
+    """Return a rotation that is exp(B) to second order."""
+    identity = np.eye(B.shape[0])
+    return np.asarray(np.linalg.solve(identity - B / 2, identity + B / 2), dtype=np.float64)

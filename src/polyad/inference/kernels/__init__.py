@@ -1,0 +1,1 @@
+"""Compiled loops: the E and M steps, held-out likelihood, and chains."""

@@ -1,0 +1,141 @@
+"""Linear inference in two-view models: the sources from one view or both, and one view from the other."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from polyad.base.arrays import FloatArray
+from polyad.engine import Block, Source, rows
+from polyad.models.recipes.cross import CrossFit
+from polyad.moments.views.cross import CentredProjection, centred_projection, projected_covariances
+
+
+@dataclass(frozen=True)
+class LinearFactors:
+    """Shared sources of variance 1, with all that is needed to estimate them linearly.
+
+    Attributes
+    ----------
+    x_loadings, y_loadings
+        M1 x K and M2 x K: expected change of a view with a source. The two views' estimates of a source have the
+        same variance, so changing the units of a view changes its loadings by the same factor and no source.
+    x_projection, y_projection
+        K x M1 and K x M2: unbiased estimates of the sources from one view.
+    x_covariance, y_covariance
+        K x K, of these estimates: the identity plus the noise of the view.
+    x_mean, y_mean
+        The means of the views.
+    """
+
+    x_loadings: FloatArray
+    y_loadings: FloatArray
+    x_projection: FloatArray
+    y_projection: FloatArray
+    x_covariance: FloatArray
+    y_covariance: FloatArray
+    x_mean: FloatArray
+    y_mean: FloatArray
+
+    @property
+    def correlations(self) -> FloatArray:
+        """Correlation between the two views' estimates of each source."""
+        return 1 / np.sqrt(np.diag(self.x_covariance) * np.diag(self.y_covariance))
+
+    def from_x(self, X: FloatArray) -> FloatArray:
+        """Return the best linear estimate of the sources from centred projections of the first view, N x K."""
+        return linalg.solve(self.x_covariance, X.T, assume_a="pos").T
+
+    def from_y(self, Y: FloatArray) -> FloatArray:
+        """Return the best linear estimate of the sources from centred projections of the second view, N x K."""
+        return linalg.solve(self.y_covariance, Y.T, assume_a="pos").T
+
+    def from_both(self, X: FloatArray, Y: FloatArray) -> FloatArray:
+        """Return the best linear estimate from both views; their estimates share the sources and nothing else."""
+        identity = np.eye(self.x_covariance.shape[0])
+        joint = np.block([[self.x_covariance, identity], [identity, self.y_covariance]])
+        # Sampling can leave the joint covariance a hair from positive; a ridge of its rounding keeps it so.
+        joint += 1e-9 * np.trace(joint) / len(joint) * np.eye(len(joint))
+        return linalg.solve(joint, np.hstack([X, Y]).T).T @ np.vstack([identity, identity])
+
+
+def linear_factors(fit: CrossFit, source: Source, *, signs_by: str) -> LinearFactors:
+    """Scale, order and sign the factors of a fit.
+
+    Parameters
+    ----------
+    fit, source
+        The fit, and the data for the covariances of the projections.
+    signs_by
+        "x" makes the largest entry of each x loading positive; "y" and "both" make the positive part of the y
+        loadings, or of both together, the heavier one (for views of counts). A sign is flipped in both views.
+    """
+    means = fit.x_mean, fit.y_mean
+    x_cov, y_cov = projected_covariances(source, fit.x_projection, fit.y_projection, means)
+    variances = np.diag(x_cov) * np.diag(y_cov)
+    order = np.argsort(variances, kind="stable")  # the correlation is one over its root: strongest first
+    balance = ((np.diag(y_cov) / np.diag(x_cov)) ** 0.25) * _signs(fit.x_loadings, fit.y_loadings, signs_by)
+    a = balance[order]
+    return LinearFactors(
+        x_loadings=fit.x_loadings[:, order] / a,
+        y_loadings=fit.y_loadings[:, order] * a,
+        x_projection=fit.x_projection[order] * a[:, None],
+        y_projection=fit.y_projection[order] / a[:, None],
+        x_covariance=x_cov[np.ix_(order, order)] * np.outer(a, a),
+        y_covariance=y_cov[np.ix_(order, order)] / np.outer(a, a),
+        x_mean=fit.x_mean,
+        y_mean=fit.y_mean,
+    )
+
+
+def _signs(x_loadings: FloatArray, y_loadings: FloatArray, signs_by: str) -> FloatArray:
+    if signs_by == "x":
+        largest = np.abs(x_loadings).argmax(axis=0)
+        return np.where(x_loadings[largest, np.arange(x_loadings.shape[1])] < 0, -1.0, 1.0)
+    views = [y_loadings] if signs_by == "y" else [x_loadings, y_loadings]
+    scaled = np.vstack([view / np.maximum(np.linalg.norm(view, axis=0), 1e-300) for view in views])
+    return np.where((np.sign(scaled) * scaled**2).sum(axis=0) < 0, -1.0, 1.0)
+
+
+def nonnegative_columns(loadings: FloatArray) -> FloatArray:
+    """Clip loadings at 0 and scale columns to sum to 1; a column without a positive entry becomes uniform."""
+    clipped = np.maximum(loadings, 0.0)
+    totals = clipped.sum(axis=0)
+    return np.where(totals > 0, clipped / np.where(totals > 0, totals, 1.0), 1 / loadings.shape[0])
+
+
+def projected_rows(source: Source, projection: FloatArray, mean: FloatArray) -> FloatArray:
+    """Return ``(X - mean) @ projection.T``, N x K, in one pass."""
+    return rows(_projected_block, source, centred_projection(projection, mean))
+
+
+def _projected_block(block: Block, project: CentredProjection) -> FloatArray:
+    return project(block.rows)
+
+
+def refuse_other_columns(found: int, expected: int, name: str) -> None:
+    """Say that a view has another number of columns than at fit."""
+    if found != expected:
+        raise ValueError(f"{name} has {found} columns, but the model was fitted with {expected}.")
+
+
+def estimated_sources(factors: LinearFactors, x_view: Source | None, y_view: Source | None) -> FloatArray:
+    """Return the best linear estimate of the sources from the views given, N x K."""
+    if x_view is None and y_view is None:
+        raise ValueError("Both views are None: give X, Y, or both.")
+    x: Any = None
+    y: Any = None
+    if x_view is not None:
+        refuse_other_columns(x_view.n_columns, factors.x_mean.size, "X")
+        x = projected_rows(x_view, factors.x_projection, factors.x_mean)
+    if y_view is not None:
+        refuse_other_columns(y_view.n_columns, factors.y_mean.size, "Y")
+        y = projected_rows(y_view, factors.y_projection, factors.y_mean)
+    if y is None:
+        return factors.from_x(x)
+    if x is None:
+        return factors.from_y(y)
+    if len(x) != len(y):
+        raise ValueError(f"X has {len(x)} rows and Y has {len(y)}: give one row each for every sample.")
+    return factors.from_both(x, y)

@@ -1,0 +1,221 @@
+"""The steps of fitting a mixture of Gaussians, as functions on a source of points."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyad.base.arrays import FloatArray
+from polyad.decompose.orthogonal.registry import diagonaliser
+from polyad.engine import Block, Source, first_rows, rows
+from polyad.inference.mixtures.gaussian import (
+    CovarianceRule,
+    GaussianMixtureParameters,
+    PolishedMixture,
+    polish_gaussian,
+)
+from polyad.inference.mixtures.moves import best_moves
+from polyad.inference.mixtures.seeds import sample_size, seeded_groups
+from polyad.moments.signals.spherical import SphericalMoments, spherical_moments
+from polyad.moments.views.cross import dense_rows
+
+VARIANCE_RANGE = 4.0  # variances from the moments are kept within this factor of their mean
+ENOUGH_DIRECTIONS = 0.8  # of those that the means of the components need, seen above the noise
+LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are given this
+TRIAL_PASSES = 20  # of EM at most, by which two starts are compared
+TRIAL_TOLERANCE = 1e-3
+MOVES_AT_ONCE = 3  # that are tried before EM counts as done
+MOST_MOVES = 2  # that are made, for each component
+
+
+@dataclass(frozen=True)
+class MomentMixture:
+    """A mixture of spherical Gaussians from its moments.
+
+    Attributes
+    ----------
+    mixture
+        The parameters.
+    energy
+        Share of the whitened third moment that is off the diagonal.
+    """
+
+    mixture: GaussianMixtureParameters
+    energy: float
+
+
+def spherical_parameters(moments: SphericalMoments, *, strict: bool = False) -> MomentMixture:
+    """Return the mixture that has given moments.
+
+    Parameters
+    ----------
+    moments
+        See :func:`~polyad.moments.signals.spherical.spherical_moments`.
+    strict
+        Whether to return what the moments say as it is; otherwise weights and variances are kept from extremes that
+        small samples lead to.
+    """
+    found = diagonaliser("jacobi")(moments.third)
+    # v_k = sqrt(w_k) (W (m_k - mean), 1): the last coordinate tells the sign and the weight.
+    rotation = found.rotation * np.where(found.rotation[-1] < 0, -1.0, 1.0)
+    K = rotation.shape[0]
+    roots = rotation[-1]
+    if not strict:
+        roots = np.maximum(roots, np.sqrt(LEAST_WEIGHT / K))
+    weights = roots**2 / (roots**2).sum()
+    whitened = rotation[:-1] / roots
+    means = moments.mean + whitened.T @ np.linalg.pinv(moments.whitener).T
+    # sum_k w_k s_k (W (m_k - mean), 1) = (skew, variance)
+    variances = np.linalg.solve(np.vstack([whitened * weights, weights]), np.append(moments.skew, moments.variance))
+    if not strict:
+        mean_variance = max(moments.variance, 1e-300)
+        variances = np.clip(variances, mean_variance / VARIANCE_RANGE, mean_variance * VARIANCE_RANGE)
+    return MomentMixture(GaussianMixtureParameters(weights, means, variances), found.energy)
+
+
+def spans_too_little(spectrum: FloatArray, variance: float, n_components: int, n_rows: int) -> str:
+    """Return why the means do not span K - 1 directions as far as the points can tell; empty where they do.
+
+    The largest eigenvalue of the covariance of N points of noise in M dimensions is about (1 + sqrt(M / N))^2 of
+    their variance: smaller ones say little of the means. A few such directions among many do little harm.
+    """
+    edge = variance * (1 + np.sqrt(spectrum.size / n_rows)) ** 2
+    seen = int((spectrum[: n_components - 1] > edge).sum())
+    if seen >= ENOUGH_DIRECTIONS * (n_components - 1):
+        return ""
+    return f"the means of {n_components} components span {seen} of {n_components - 1} directions"
+
+
+def moment_start(source: Source, n_components: int, *, shared: bool) -> tuple[MomentMixture | None, FloatArray, str]:
+    """Return a mixture from moments, the spectrum of the points, and why there is none (empty where there is one)."""
+    M = source.n_columns
+    if n_components == 1:
+        return None, np.zeros(0), "one component needs none"
+    if n_components > M:
+        return None, np.zeros(0), f"moments find up to {M} components in {M} columns"
+    moments = spherical_moments(source, n_components, shared=shared)
+    if moments is None:
+        return None, np.zeros(0), f"the points vary in fewer than {n_components - 1} directions"
+    note = spans_too_little(moments.spectrum, moments.variance, n_components, source.n_rows)
+    return (None if note else spherical_parameters(moments)), moments.spectrum, note
+
+
+def sample_points(source: Source, n_components: int) -> FloatArray:
+    """Return the first rows of a source: in the canonical order they are a sample."""
+    return rows(_dense, first_rows(source, sample_size(n_components)))
+
+
+def _dense(block: Block) -> FloatArray:
+    return dense_rows(block.rows)
+
+
+def seed_start(points: FloatArray, n_components: int, covariance_type: str) -> GaussianMixtureParameters:
+    """Return a mixture from the groups of a sample; columns are scaled, unless components are round."""
+    scales = points.std(axis=0) if covariance_type != "spherical" else np.ones(points.shape[1])
+    groups = seeded_groups(points / np.where(scales > 0, scales, 1.0), n_components)
+    counts = np.bincount(groups, minlength=n_components)
+    means = _group_means(points, groups, n_components)
+    within = ((points - means[groups]) ** 2).mean(axis=0)
+    sizes = np.zeros(n_components)
+    np.add.at(sizes, groups, ((points - means[groups]) ** 2).mean(axis=1))
+    pooled = max(float(within.mean()), 1e-300)
+    variances = (sizes + pooled) / (counts + 1)
+    return GaussianMixtureParameters((counts + 1) / (counts.sum() + n_components), means, variances)
+
+
+def _group_means(points: FloatArray, groups: NDArray[np.intp], n_groups: int) -> FloatArray:
+    counts = np.bincount(groups, minlength=n_groups)
+    sums = np.zeros((n_groups, points.shape[1]))
+    np.add.at(sums, groups, points)
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], points.mean(axis=0))
+
+
+def with_covariances(
+    mixture: GaussianMixtureParameters, points: FloatArray, covariance_type: str
+) -> GaussianMixtureParameters:
+    """Return a mixture of round components with covariances of another kind, all in the proportions of the points'."""
+    if covariance_type == "spherical":
+        return mixture
+    shape = points.var(axis=0)
+    shape = np.where(shape > 0, shape, max(float(shape.mean()), 1e-300))
+    # Round where moments found them round: columns of very different scales are told apart by the first pass.
+    variances = np.minimum(mixture.covariances[:, None], shape)
+    if covariance_type == "diag":
+        return replace(mixture, covariances=variances)
+    return replace(mixture, covariances=variances[:, :, None] * np.eye(shape.size))
+
+
+@dataclass(frozen=True)
+class FittedMixture:
+    """A mixture after EM and the moves between its rests.
+
+    Attributes
+    ----------
+    polished
+        The mixture; see :class:`~polyad.inference.mixtures.gaussian.PolishedMixture`.
+    n_moves
+        Moves made.
+    """
+
+    polished: PolishedMixture
+    n_moves: int
+
+
+def pooled(mixture: GaussianMixtureParameters) -> FloatArray:
+    """Return the mean covariance of a point of a mixture about the mean of its component."""
+    return np.tensordot(mixture.weights, mixture.covariances, axes=1)
+
+
+def better_start(
+    source: Source, starts: dict[str, GaussianMixtureParameters], rule: CovarianceRule, *, max_iter: int
+) -> tuple[str, PolishedMixture, CovarianceRule]:
+    """Return the start that a few passes of EM bring further, and where they have brought it.
+
+    The covariance that every component is given in addition is that of the start with the smaller one.
+    """
+    ((name, start), *_) = starts.items()
+    if max_iter == 0:
+        return name, PolishedMixture(start, (), False), rule
+    if rule.prior_points > 0:
+        first = {
+            name: polish_gaussian(source, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
+        }
+        priors = [pooled(mixture) for mixture in first.values()]
+        rule = replace(
+            rule, prior=min(priors, key=lambda prior: float(np.trace(prior) if prior.ndim == 2 else prior.sum()))
+        )
+        starts = first
+    if len(starts) == 1 or max_iter <= TRIAL_PASSES:
+        ((name, start), *_) = starts.items()
+        return name, PolishedMixture(start, (), False), rule
+    trials = {
+        name: polish_gaussian(source, start, rule, max_iter=TRIAL_PASSES, tol=TRIAL_TOLERANCE)
+        for name, start in starts.items()
+    }
+    best = max(trials, key=lambda name: trials[name].objective[-1])
+    return best, trials[best], rule
+
+
+def polish_with_moves(
+    source: Source, points: FloatArray, begun: PolishedMixture, rule: CovarianceRule, *, max_iter: int, tol: float
+) -> FittedMixture:
+    """Run EM until it rests, try moves that it cannot make, and go on from those that raise the likelihood."""
+    left = max_iter - len(begun.objective)
+    polished = polish_gaussian(source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter)
+    objective, left, n_moves = begun.objective + polished.objective, left - len(polished.objective), 0
+    while polished.converged and left > 1 and n_moves < MOST_MOVES * begun.mixture.weights.size:
+        for move in best_moves(points, polished.mixture, rule, MOVES_AT_ONCE):
+            first = max_iter - left + 1
+            tried = polish_gaussian(
+                source, move.mixture, rule, max_iter=left, tol=tol, first=first, most=max_iter, target=objective[-1]
+            )
+            left -= len(tried.objective)
+            if tried.objective[-1] > objective[-1]:
+                polished, n_moves = tried, n_moves + 1
+                objective += (tried.objective[-1],)
+                break
+            if left < 2:
+                break
+        else:
+            break
+    return FittedMixture(PolishedMixture(polished.mixture, objective, polished.converged), n_moves)

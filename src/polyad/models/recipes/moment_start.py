@@ -1,0 +1,211 @@
+"""Steps 1 to 4 for counts: from a corpus to the topics that its moments give."""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from polyad.base.arrays import FloatArray
+from polyad.base.determined import DETERMINED, NoiseWarning
+from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
+from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words
+from polyad.decompose.unmixing import simplex_rows
+from polyad.decompose.whitening.symmetric import krylov_columns
+from polyad.engine import Best, Block, Source, total, writing_bytes
+from polyad.engine.blocks import BLOCK_ROWS
+from polyad.moments import CountSummary, SymmetricMoments
+
+LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
+UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
+FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus that has been checked and summed up once.
+
+    Attributes
+    ----------
+    source
+        The counts.
+    summary
+        Lengths, word totals and document frequencies.
+    """
+
+    source: Source
+    summary: CountSummary
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens in all."""
+        return int(self.summary.tokens)
+
+    @property
+    def unigram(self) -> FloatArray:
+        """Word probabilities; half a token is added to every word, so that none is impossible."""
+        totals = self.summary.word_totals + 0.5
+        return totals / totals.sum()
+
+
+def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
+    """Return the scale of each word in the whitening: (tokens a document)^(-1/4), and 0 for rare words.
+
+    Rare words carry noise and no directions of their own; what they share with the others is filled in when the
+    components are turned back to the whole vocabulary.
+    """
+    summary = corpus.summary
+    n_documents = corpus.source.n_rows
+    enough = summary.document_frequency >= np.clip(np.sqrt(n_documents) / 4, 3, 50)
+    if enough.sum() < 4 * n_components + 40:
+        enough = summary.document_frequency >= 1
+    frequency = np.maximum(summary.word_totals, 1.0) / n_documents
+    return np.where(enough, frequency**-0.25, 0.0)
+
+
+def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
+    """Return the working memory of :func:`start_from_moments`, in bytes."""
+    (N, M), K, dear = corpus.source.shape, n_components, corpus.source.passes_are_dear
+    in_flight = 8 * 8 * min(N, BLOCK_ROWS) * K  # projected rows of the blocks that a few threads work on
+    n_cells = corpus.summary.n_cells
+    columns_used = (8 + 4) * n_cells if not dear and copies_used_words(K, M, n_cells) else 0
+    whitening = 8 * M * krylov_columns(K, dear) + PARTIAL_SUMS * 8 * M * K
+    third = 8 * (6 + PARTIAL_SUMS) * K**3
+    return in_flight + columns_used + whitening + third
+
+
+def with_documents(corpus: Corpus, working_bytes: int) -> int:
+    """Return the memory of a fit beside X, given that of its steps.
+
+    Documents in memory are copied into their own order, and are there twice while that is done, where X comes in
+    several parts. Of documents on disk one shard is looked at after the other.
+    """
+    if not corpus.source.in_memory:
+        return max(writing_bytes(corpus.source.n_rows), working_bytes)
+    copy = (8 + 4) * corpus.summary.n_cells
+    return max(2 * copy, copy + working_bytes)
+
+
+@dataclass(frozen=True)
+class MomentStart:
+    """What the moments of a corpus give.
+
+    Attributes
+    ----------
+    topics
+        K x M, on the simplex.
+    values
+        Values of the whitened third moment, K.
+    certainty, spectrum, gap, noise, energy
+        Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
+    """
+
+    topics: FloatArray
+    values: FloatArray
+    certainty: FloatArray
+    spectrum: FloatArray
+    gap: float
+    noise: float
+    energy: float
+
+    def with_background(self, corpus: Corpus, share: float) -> FloatArray:
+        """Return the topics with a share of the corpus' own word distribution in each."""
+        topics = (1 - share) * self.topics
+        topics += share * corpus.unigram
+        return topics
+
+
+def start_from_moments(
+    moments: SymmetricMoments,
+    corpus: Corpus,
+    n_components: int,
+    method: str | Diagonaliser,
+) -> MomentStart:
+    """Whiten in the words' metric, diagonalise, and put the components on the simplex.
+
+    Where the second moment has fewer positive directions than topics are wanted, the others start from documents
+    that are least like the topics found, with a warning.
+    """
+    metric = word_metric(corpus, n_components)
+    try:
+        start = _decompose(moments, metric, n_components, method)
+        _warn_of_noise(start, n_components)
+        return start
+    except RankError as error:
+        found, message = error.supported, str(error)
+        spectrum = error.spectrum
+    if found:
+        start = _decompose(moments, metric, found, method)
+    else:
+        noise = float(max(-spectrum[-1], 0.0)) if spectrum.size else 0.0
+        start = MomentStart(corpus.unigram[None, :], np.ones(1), np.ones(1), spectrum, float("inf"), noise, 0.0)
+    topics = add_unlike_documents(start.topics, corpus, n_components)
+    if topics.shape[0] < n_components:
+        raise RankError(message, found, spectrum)
+    if n_components > 1:
+        warnings.warn(
+            f"The second moment of these data supports {found} of the {n_components} topics asked for; the others "
+            "start from single documents. Ask for fewer topics, or give more (or longer) documents.",
+            NoiseWarning,
+            stacklevel=5,
+        )
+    values = np.resize(start.values, n_components)
+    certainty = np.concatenate([start.certainty, np.zeros(n_components - start.certainty.size)])
+    return replace(start, topics=topics, values=values, certainty=certainty)
+
+
+def _decompose(
+    moments: SymmetricMoments, metric: FloatArray, n_components: int, method: str | Diagonaliser
+) -> MomentStart:
+    found = polyadic_decomposition(
+        moments,
+        n_components,
+        method=method,
+        metric=metric,
+        strict=False,
+    )
+    whitening = found.whitening
+    return MomentStart(
+        simplex_rows(found.components),
+        found.values,
+        found.certainty,
+        whitening.spectrum,
+        whitening.gap,
+        whitening.noise,
+        found.diagonalisation.energy,
+    )
+
+
+def _warn_of_noise(start: MomentStart, n_components: int) -> None:
+    last = start.spectrum[n_components - 1]
+    if last <= start.noise and not (start.certainty < DETERMINED).any():  # those are named when the fit is done
+        standing_out = int((start.spectrum > start.noise).sum())
+        warnings.warn(
+            f"{n_components} topics were asked for, and about {standing_out} stand out from the noise of the second "
+            f"moment (eigenvalue {last:.2g}, noise {start.noise:.2g}): some topics may be made of noise. "
+            "Ask for fewer, or give more documents.",
+            NoiseWarning,
+            stacklevel=6,
+        )
+
+
+def add_unlike_documents(topics: FloatArray, corpus: Corpus, n_components: int) -> FloatArray:
+    """Add, one after the other, the word distribution of the document least like all topics so far.
+
+    Stops short where no document differs from the topics there are.
+    """
+    while topics.shape[0] < n_components:
+        furthest = total(_furthest_document, corpus.source, topics)
+        if furthest.score < 1e-3 * float(furthest.what @ furthest.what):
+            break
+        topics = np.vstack([topics, 0.5 * furthest.what + 0.5 * corpus.unigram])
+    return topics
+
+
+def _furthest_document(block: Block, topics: FloatArray) -> Best:
+    """Return the word distribution of the document that is furthest from the topic nearest to it."""
+    scaled = block.rows.multiply(1 / np.maximum(block.tokens, 1)[:, None]).tocsr()
+    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
+    distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)
+    nearest = np.where(block.tokens > 0, distances.min(axis=1), -1.0)
+    furthest = int(nearest.argmax())
+    return Best(float(nearest[furthest]), scaled[[furthest]].toarray()[0])

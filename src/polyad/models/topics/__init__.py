@@ -1,0 +1,1 @@
+"""Topic models of one view of counts."""

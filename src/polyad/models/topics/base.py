@@ -1,0 +1,288 @@
+"""What the topic models share: reading, inference, evaluation, word lists."""
+
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from polyad.base.arrays import FloatArray
+from polyad.engine import Source, count_blocks, ordered_by_content, resident
+from polyad.engine.checks import matrix_of
+from polyad.engine.sources import part_of
+from polyad.inference.heldout import completion_log_likelihood
+from polyad.inference.posterior import topic_shares
+from polyad.metrics.words import top_documents, top_words, word_scores
+from polyad.models.fitting import fitted_at_once, running
+from polyad.models.recipes.moment_start import Corpus
+from polyad.models.stopwatch import StopWatch
+from polyad.models.text_sources import counted, counted_over, known_text, known_words
+from polyad.models.topics.diagnostics import Diagnostics
+from polyad.moments import summarise_counts
+
+INFERENCE_ITERATIONS = 12
+
+
+class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the topic models; not a model by itself.
+
+    A subclass implements ``_fit_corpus``, and for anything but Dirichlet shares its own ``_shares``.
+    """
+
+    components_: FloatArray
+    doc_topic_prior_: FloatArray
+    topic_shares_: FloatArray
+    word_probabilities_: FloatArray
+    diagnostics_: Diagnostics
+    n_features_in_: int
+    vocabulary_: tuple[str, ...] | None
+    text_options_: Any
+
+    @fitted_at_once
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn topics from documents x words counts.
+
+        Parameters
+        ----------
+        X
+            Counts: sparse matrix or array, dense array, DataFrame, an iterable of blocks of these, a corpus, a source;
+            or a :class:`polyad.corpus.CorpusSource`, which is read once, its words chosen as the command does.
+            The documents are copied, in an order of their own: the order of X does not matter.
+        y
+            Ignored.
+        """
+        watch = StopWatch()
+        with watch("read"):
+            corpus = self._read(X)
+        self._fit_corpus(corpus, watch)
+        return self
+
+    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+        raise NotImplementedError
+
+    def _read(self, X: Any) -> Corpus:
+        """Check the data and sum them up in one pass."""
+        n_components = checked_n_components(self.n_components)
+        X = counted(X)
+        source = count_blocks(X)
+        self._remember_features(X, source.n_columns, reset=True)
+        N, M = source.shape
+        if N < 3:
+            raise ValueError(
+                f"X has n_samples={N}, and topics are learned from what documents have in common: give at least 3."
+            )
+        if n_components > M:
+            raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
+        if n_components > N:
+            raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
+        source = resident(ordered_by_content(source))
+        corpus = Corpus(source, summarise_counts(source))
+        n_words = int((corpus.summary.document_frequency > 0).sum())
+        if n_words < max(n_components, 2):
+            raise ValueError(
+                f"Only {n_words} of the n_features={M} words occur in X, too few for {n_components} topics."
+            )
+        return corpus
+
+    def _remember_features(self, X: Any, n_features: int, *, reset: bool) -> None:
+        """Set or compare the number and names of the features, as scikit-learn does."""
+        words, options = known_text(X)
+        if reset:
+            # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
+            self.vocabulary_, self.text_options_ = words, options
+        elif words is not None and self.vocabulary_ is not None:
+            refuse_other_words(words, self.vocabulary_)
+        X = matrix_of(X)
+        if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        elif reset:
+            self.n_features_in_ = n_features
+            if hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+        elif n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
+            )
+
+    def _keep(self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus) -> NDArray[np.intp]:
+        """Store topics in the canonical order, largest share of tokens first; return the order."""
+        order = np.argsort(-topic_tokens, kind="stable")
+        self.components_ = np.ascontiguousarray(components[order])
+        shares = topic_tokens[order] / max(float(topic_tokens.sum()), 1e-300)
+        self.topic_shares_ = shares
+        self.word_probabilities_ = corpus.unigram
+        return order
+
+    def _checked_input(self, X: Any) -> Source:
+        """Return new documents, counted over the fitted words."""
+        check_is_fitted(self, "components_")
+        X = counted_over(X, known_words(self), self.n_features_in_, self.text_options_)
+        source = count_blocks(X)
+        self._remember_features(X, source.n_columns, reset=False)
+        return source
+
+    def transform(self, X: Any) -> Any:
+        """Return the topic shares of documents, N x K; rows sum to 1.
+
+        A document without tokens gets the prior's mean. One row for every input row, in the same order.
+        """
+        source = self._checked_input(X)
+        with running(self.n_jobs):
+            return self._shares(source)
+
+    def _shares(self, source: Source) -> FloatArray:
+        return topic_shares(
+            self.components_, self.doc_topic_prior_, source, method="map", max_iter=INFERENCE_ITERATIONS
+        )
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
+
+        By document completion: shares are inferred from one half of each document's tokens, the other half is scored.
+        """
+        source = self._checked_input(X)
+        log_likelihood, n_tokens = completion_log_likelihood(
+            self.components_, self.doc_topic_prior_, source, random_state=self.random_state, n_jobs=self.n_jobs
+        )
+        return log_likelihood / n_tokens
+
+    def perplexity(self, X: Any) -> float:
+        """Return exp(-score(X)): as uncertain as a fair choice among so many words."""
+        return float(np.exp(-self.score(X)))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..."""
+        check_is_fitted(self, "components_")
+        return np.array([f"topic_{k}" for k in range(self.components_.shape[0])], dtype=object)
+
+    def topics(
+        self,
+        n: int = 10,
+        by: str = "relevance",
+        *,
+        vocabulary: Sequence[str] | None = None,
+        as_frame: bool = False,
+        weight: float = 0.6,
+    ) -> Any:
+        """Return the most telling words of every topic.
+
+        Parameters
+        ----------
+        n
+            Words for each topic.
+        by
+            "relevance" (Sievert and Shirley 2014), "probability" or "lift".
+        vocabulary
+            The words; None takes those of the corpus or the column names that the model was fitted with, or x0, x1, ...
+        as_frame
+            Return a pandas table with topic, rank, word, probability, score and the topic's certainty (see
+            :class:`polyad.models.Diagnostics`) in place of a list of lists.
+        weight
+            Of the probability against the lift in the relevance (lambda).
+        """
+        check_is_fitted(self, "components_")
+        words = self._words(vocabulary)
+        scores = word_scores(self.components_, self.word_probabilities_, by, weight=weight)
+        ranked = top_words(scores, min(n, scores.shape[1]))
+        if not as_frame:
+            return [[words[w] for w in row] for row in ranked]
+        import pandas  # optional: only for tables
+
+        known = self.diagnostics_.certainty
+        certainty = known if known.size else np.full(len(ranked), np.nan)
+        return pandas.DataFrame(
+            [
+                (topic, rank, words[w], self.components_[topic, w], scores[topic, w], certainty[topic])
+                for topic, row in enumerate(ranked)
+                for rank, w in enumerate(row)
+            ],
+            columns=["topic", "rank", "word", "probability", "score", "certainty"],
+        )
+
+    def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:
+        if vocabulary is None:
+            names = getattr(self, "vocabulary_", None)
+            if names is None:
+                names = getattr(self, "feature_names_in_", None)
+            return [f"x{m}" for m in range(self.n_features_in_)] if names is None else [str(name) for name in names]
+        if len(vocabulary) != self.n_features_in_:
+            raise ValueError(
+                f"The vocabulary has {len(vocabulary)} words, and the model was fitted with {self.n_features_in_}."
+            )
+        return vocabulary
+
+    def save(self, path: str | os.PathLike[str], *, vocabulary: Sequence[str] | None = None) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it.
+
+        Parameters
+        ----------
+        path
+            The file, by custom named ``.polyad``; it appears only when it is complete.
+        vocabulary
+            The words of the columns; None takes those of the corpus that the model was fitted with.
+        """
+        from polyad.io import save  # here, because the file knows the models: the one arrow that points up
+
+        save(self, path, vocabulary=vocabulary)
+
+    def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
+        """Return for every topic the rows of X with the largest share of it, K x n.
+
+        One shard is looked at after the other: the shares of all documents are never in memory together.
+        """
+        source = self._checked_input(X)
+        n_topics = self.components_.shape[0]
+        best: FloatArray = np.empty((0, n_topics))
+        best_rows: NDArray[np.intp] = np.empty((0, n_topics), np.intp)
+        with running(self.n_jobs):
+            for number, (first, last) in enumerate(pairwise(source.edges)):
+                shares = self._shares(part_of(source, ((number, 0, last - first),)))
+                rows = np.broadcast_to(np.arange(first, last)[:, None], shares.shape)
+                best, best_rows = np.vstack([best, shares]), np.vstack([best_rows, rows])
+                kept = top_documents(best, n).T
+                best, best_rows = np.take_along_axis(best, kept, 0), np.take_along_axis(best_rows, kept, 0)
+        return np.ascontiguousarray(best_rows.T)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is non-negative and may be sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def refuse_other_words(found: Sequence[str], fitted: Sequence[str]) -> None:
+    """Refuse documents counted over other words, or in another order, than the model was fitted with."""
+    if tuple(found) == tuple(fitted):
+        return
+    place = next((m for m, (a, b) in enumerate(zip(found, fitted)) if a != b), min(len(found), len(fitted)))
+    there, here = (repr(words[place]) if place < len(words) else "nothing" for words in (found, fitted))
+    raise ValueError(
+        f"The documents were counted over other words than the model was fitted with: column {place} is {there}, and "
+        f"{here} in the model. Count them against the model's own vocabulary."
+    )
+
+
+def checked_n_components(n_components: Any) -> int:
+    """Return a number of topics, or say what is wrong with it."""
+    if isinstance(n_components, bool) or not isinstance(n_components, int | np.integer) or n_components < 1:
+        raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up.")
+    return int(n_components)
+
+
+def given_prior(prior: Any, n_components: int, name: str) -> FloatArray | None:
+    """Return a prior that the user gave, one number for each topic; None where it is to be estimated."""
+    if prior is None:
+        return None
+    values = np.asarray(prior, dtype=np.float64)
+    values = np.full(n_components, float(values)) if values.ndim == 0 else values.copy()
+    if values.shape != (n_components,) or not np.isfinite(values).all() or values.min() <= 0:
+        raise ValueError(
+            f"{name} must be None, a positive number, or {n_components} positive numbers, one for each topic."
+        )
+    return values

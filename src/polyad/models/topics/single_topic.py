@@ -1,0 +1,132 @@
+"""The single-topic model."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyad.base.arrays import FloatArray
+from polyad.decompose import Diagonaliser, mixture_weights
+from polyad.engine import Source, expect
+from polyad.inference.presets import Preset, preset_of
+from polyad.inference.single_topic import MixturePolished, mixture_log_likelihood, polish_mixture, topic_posterior
+from polyad.models.fitting import running
+from polyad.models.recipes.moment_start import (
+    FLOOR_SHARE,
+    UNIGRAM_SHARE,
+    Corpus,
+    moment_bytes,
+    start_from_moments,
+    with_documents,
+)
+from polyad.models.recipes.plan import mixture_pass_cost, topic_plan
+from polyad.models.stopwatch import StopWatch
+from polyad.models.topics.base import TopicModel, given_prior
+from polyad.models.topics.diagnostics import diagnose
+from polyad.moments import raw_moments, summarise_counts
+from polyad.moments.counts.concentration import mean_shares
+
+
+class SingleTopic(TopicModel):
+    """The single-topic model: every document has exactly one topic. For short texts, and for clustering documents.
+
+    Topics and their probabilities come from the raw moments of pairs and triples of words, and are polished by EM,
+    whose likelihood never falls.
+
+    Parameters
+    ----------
+    n_components
+        Number of topics.
+    method
+        Diagonaliser of the third moment: "power", "jacobi", "tensor_power", "spectral", "svtd", or a callable.
+    weights
+        Weights of the documents in the moments: "uniform", "length", or a power of the length.
+    topic_word_prior
+        Tokens that the prior adds to every word of a topic; 0.05 by default.
+    polish
+        Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64), or
+        a number of passes.
+    random_state, n_jobs, verbose
+        As in :class:`polyad.LDA`.
+
+    Attributes
+    ----------
+    components_, topic_shares_, word_probabilities_, diagnostics_
+        As in :class:`polyad.LDA`.
+    weights_ : ndarray of shape (K,)
+        Probability of each topic.
+
+    Examples
+    --------
+    >>> from polyad.datasets import make_single_topic
+    >>> sample = make_single_topic(1000, 200, 4, length=50)
+    >>> model = SingleTopic(4).fit(sample.counts)
+    >>> model.weights_.sum().round(6), model.predict(sample.counts).shape
+    (np.float64(1.0), (1000,))
+    """
+
+    weights_: FloatArray
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        method: str | Diagonaliser = "power",
+        weights: str | float = "length",
+        topic_word_prior: float | None = None,
+        polish: str | int = "fast",
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.weights = weights
+        self.topic_word_prior = topic_word_prior
+        self.polish = polish
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+        K, preset = self.n_components, preset_of(self.polish)
+        expect(topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K)))
+        smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
+        with watch("moments"):
+            raw = raw_moments(corpus.source, self.weights)
+            start = start_from_moments(raw.moments, corpus, K, self.method)
+            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+        with watch("polish"):
+            found = self._polished(corpus, topics, mixture_weights(start.values), smoothing, preset)
+        order = self._keep(found.components, found.topic_tokens, corpus)
+        self.weights_ = found.weights[order]
+        self.doc_topic_prior_ = self.weights_
+        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
+        self.diagnostics_ = diagnose(corpus, start, found.objective, watch, memory, order, concentration=0.0)
+
+    @staticmethod
+    def _polished(
+        corpus: Corpus, topics: FloatArray, weights: FloatArray, smoothing: FloatArray | None, preset: Preset
+    ) -> MixturePolished:
+        """Polish the mixture; with no pass at all, the tokens of the topics are those that make up the words."""
+        if preset.n_passes == 0:
+            return MixturePolished(topics, weights, corpus.n_tokens * mean_shares(topics, corpus.unigram), ())
+        added = 0.05 if smoothing is None else float(smoothing[0])
+        return polish_mixture(corpus.source, topics, weights, preset=preset, smoothing=added)
+
+    def _shares(self, source: Source) -> FloatArray:
+        """Return the exact posterior of each document's topic."""
+        return topic_posterior(self.components_, self.weights_, source)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the most probable topic of each document."""
+        return np.asarray(self.transform(X)).argmax(axis=1)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the exact mean log-likelihood per token (natural logarithm; higher is better)."""
+        source = self._checked_input(X)
+        with running(self.n_jobs):
+            n_tokens = summarise_counts(source).tokens
+            if n_tokens == 0:
+                raise ValueError("X has no tokens to score.")
+            return mixture_log_likelihood(self.components_, self.weights_, source) / n_tokens

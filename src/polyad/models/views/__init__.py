@@ -1,0 +1,1 @@
+"""Models of two or more views of the same samples."""

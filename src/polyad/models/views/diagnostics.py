@@ -1,0 +1,53 @@
+"""What a fit of signals or of two views tells about itself."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyad.base.arrays import FloatArray
+from polyad.base.determined import DETERMINED
+
+
+@dataclass(frozen=True)
+class FactorDiagnostics:
+    """How a fit went.
+
+    Attributes
+    ----------
+    spectrum
+        Eigenvalues (one view) or singular values in the metric (two views), largest first.
+    gap
+        The K-th of them over the next one; near 1 the data do not single out K components.
+    energy
+        The share of the matrices' sum of squares that is off the diagonal after the diagonalisation; 0 is exact.
+    statistics
+        The statistics used, chosen by the user or from the data.
+    reliability
+        Correlation of third cumulants between the even and the odd samples: near 1 for skewed sources. NaN where
+        it was not needed.
+    n_iter
+        Sweeps or iterations of the diagonaliser.
+    converged
+        Whether it met its own test of convergence.
+    seconds
+        Of every step, by name.
+    certainty
+        How well the data determine each source, from 0 (not at all) to 1, in their order: the squared cosine of the
+        angle by which noise turns it towards the others. Two Gaussian sources, which no statistic tells apart, have
+        about 0. Empty where it is not known (two views, files of older versions).
+    """
+
+    spectrum: FloatArray
+    gap: float
+    energy: float
+    statistics: str
+    reliability: float
+    n_iter: int
+    converged: bool
+    seconds: dict[str, float]
+    certainty: FloatArray
+
+    @property
+    def undetermined(self) -> tuple[int, ...]:
+        """Numbers of the components that the data do not determine."""
+        return tuple(int(number) for number in np.flatnonzero(self.certainty < DETERMINED))

@@ -1,0 +1,44 @@
+"""Arrays with one row a word or a document, gone through piece by piece."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyad.base.arrays import FloatArray
+
+CHUNK_ROWS = 1 << 10
+
+UsedColumns = slice | NDArray[np.intp]
+
+
+def chunks(n_rows: int) -> Iterator[slice]:
+    """Cut a number of rows into an even number of equal slices whose products stay in the cache."""
+    n_chunks = 2 * -(-max(n_rows, 1) // (2 * CHUNK_ROWS))
+    edges = [n_rows * chunk // n_chunks for chunk in range(n_chunks + 1)]
+    return (slice(first, last) for first, last in pairwise(edges))
+
+
+def used_columns(whitener: FloatArray) -> UsedColumns:
+    """Return the columns that are not zero throughout: as a slice where that is all of them, which copies nothing."""
+    used = np.flatnonzero(whitener.any(axis=0))
+    return slice(None) if used.size == whitener.shape[1] else used
+
+
+def subtract_diagonal(products: FloatArray, diagonal: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return ``products - diag(diagonal) columns``, in place and piece by piece.
+
+    Memory that is new to the process costs more than the arithmetic: whole arrays in between would take as long as
+    the pass that made the products.
+    """
+    for rows in chunks(products.shape[0]):
+        products[rows] -= diagonal[rows, None] * columns[rows]
+    return products
+
+
+def subtract_outer(products: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return ``products - left right'``, in place and piece by piece."""
+    for rows in chunks(products.shape[0]):
+        products[rows] -= left[rows, None] * right
+    return products

@@ -1,0 +1,1 @@
+"""Moments of counts: LDA, the single-topic model, discrete ICA; weights, bounds and the total concentration."""

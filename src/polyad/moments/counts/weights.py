@@ -1,0 +1,106 @@
+"""How much a document counts in the moments: a function of its length and of a few totals."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyad.base.arrays import FloatArray
+from polyad.engine import Block, Source, step
+
+Weight = Callable[[FloatArray], FloatArray]  # from the lengths of documents
+
+
+@dataclass(frozen=True)
+class DocumentWeights:
+    """The weight of a document in the sums of words, of pairs and of triples of words.
+
+    Documents with fewer than 1, 2 and 3 tokens have the weight 0: they have no word, pair or triple.
+
+    Attributes
+    ----------
+    power
+        A document's share of the whole goes with this power of its length; None gives every word, pair and triple
+        the same weight (Theorem 1 of the SVTD paper), 0 every document (the U-statistics of the discrete ICA paper).
+    totals
+        The sums over all documents of what they share by, for words, pairs and triples.
+    """
+
+    power: float | None
+    totals: tuple[float, float, float]
+
+    def words(self, lengths: FloatArray) -> FloatArray:
+        """Return the weight of a word of each document."""
+        return self._of(lengths, 0)
+
+    def pairs(self, lengths: FloatArray) -> FloatArray:
+        """Return the weight of a pair of distinct words of each document."""
+        return self._of(lengths, 1)
+
+    def triples(self, lengths: FloatArray) -> FloatArray:
+        """Return the weight of a triple of distinct words of each document."""
+        return self._of(lengths, 2)
+
+    def _of(self, lengths: FloatArray, order: int) -> FloatArray:
+        """Return a document's share of the whole over its number of tuples, 0 where it has none."""
+        share, total = _shares(lengths, self.power)[order], self.totals[order]
+        if total == 0:
+            return share
+        tuples = _tuples(lengths)[order]
+        return np.divide(share, tuples * total, out=np.zeros_like(share), where=tuples > 0)
+
+
+def document_weights(source: Source, weights: str | float) -> DocumentWeights:
+    """Return the weights of the documents of a source; one pass, over their lengths alone.
+
+    Parameters
+    ----------
+    source
+        Counts.
+    weights
+        "uniform" counts every document the same, "length" every word, pair and triple, a number p weighs a document
+        by its length to the power p.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> weights = document_weights(count_blocks([[2, 0], [1, 3]]), "length")
+    >>> lengths = np.array([2.0, 4.0])
+    >>> weights.pairs(lengths) * 14, weights.triples(lengths) * 24
+    (array([1., 1.]), array([0., 1.]))
+    """
+    power = {"length": None, "uniform": 0.0}.get(weights) if isinstance(weights, str) else weights
+    if weights != "length" and (power is None or not np.isfinite(power)):
+        raise ValueError(f'weights is {weights!r}; give "uniform", "length" or a power of the length.')
+    totals, _ = step(_share_totals, source, [None] * source.n_shards, power)
+    return DocumentWeights(power, totals)
+
+
+def _share_totals(shard: Block, _: None, power: float | None) -> tuple[tuple[float, float, float], None]:
+    words, pairs, triples = (float(share.sum()) for share in _shares(shard.tokens, power))
+    return (words, pairs, triples), None
+
+
+def _tuples(lengths: FloatArray) -> list[FloatArray]:
+    """Return the numbers of words, of ordered pairs and of ordered triples of distinct words."""
+    L = lengths
+    return [L, L * (L - 1), L * (L - 1) * (L - 2)]
+
+
+def _shares(lengths: FloatArray, power: float | None) -> list[FloatArray]:
+    """Return what documents share the whole by, 0 where they have no word, pair or triple."""
+    tuples = _tuples(lengths)
+    if power is None:
+        return [np.maximum(number, 0.0) for number in tuples]
+    return [np.where(number > 0, np.maximum(lengths, 1) ** float(power), 0.0) for number in tuples]
+
+
+@dataclass(frozen=True)
+class SameWeight:
+    """The same weight for every document."""
+
+    weight: float
+
+    def __call__(self, lengths: FloatArray) -> FloatArray:
+        """Return the weight, once for each document."""
+        return np.full(lengths.size, self.weight)

@@ -1,0 +1,1 @@
+"""Moments of signals: ICA and mixtures of Gaussians."""

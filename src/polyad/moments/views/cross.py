@@ -1,0 +1,190 @@
+"""The moments of a two-view model, and the passes that all of its statistics share.
+
+In every model here the views share the sources and nothing else, so whatever mixes the two of them is diagonal in
+the columns of both loading matrices: ``S12 = D1 diag(s) D2'``, and every target likewise with another diagonal.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from polyad.base.arrays import FloatArray
+from polyad.engine import Block, Source, total
+
+
+@dataclass(frozen=True)
+class CrossMoments:
+    """The moments of a model with two views, diagonal in the model's pairs of loadings.
+
+    Attributes
+    ----------
+    x_mean, y_mean
+        The means of the views, M1 and M2.
+    second
+        S12 as an operator, M1 x M2; applying it, or its transpose, is one pass over the data.
+    targets
+        ``targets(x_whitener, y_whitener)`` with K x M1 and K x M2 whiteners is a P x K x K stack of matrices
+        V diag V^-1 with the same V.
+    """
+
+    x_mean: FloatArray
+    y_mean: FloatArray
+    second: LinearOperator
+    targets: Callable[[FloatArray, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True)
+class CentredProjection:
+    """Rows of a view, less its mean, along K directions; sparse rows stay sparse until they are projected.
+
+    Attributes
+    ----------
+    columns
+        M x K, the directions.
+    shift
+        K, the mean along them.
+    """
+
+    columns: FloatArray
+    shift: FloatArray
+
+    def __call__(self, rows: Any) -> FloatArray:
+        """Return the projected rows."""
+        projected: FloatArray = rows @ self.columns - self.shift
+        return projected
+
+
+def centred_projection(weights: FloatArray, mean: FloatArray) -> CentredProjection:
+    """Return the projection ``(X - mean) @ weights.T`` for K x M weights."""
+    return CentredProjection(np.ascontiguousarray(weights.T), weights @ mean)
+
+
+def cross_means(source: Source) -> tuple[FloatArray, FloatArray]:
+    """Return the means of both views, in one pass."""
+    x_total, y_total = total(_view_sums, source)
+    return x_total / source.n_rows, y_total / source.n_rows
+
+
+def _view_sums(block: Block) -> tuple[FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    return column_sums(x_rows), column_sums(y_rows)
+
+
+def column_sums(rows: Any) -> FloatArray:
+    """Return the sums of the columns of a block as a new array."""
+    return np.array(rows.sum(axis=0), dtype=np.float64).ravel()
+
+
+def cross_covariance(source: Source, x_mean: FloatArray, y_mean: FloatArray) -> LinearOperator:
+    """Return the unbiased cross-covariance of the views, eq. (43) of "Beyond CCA", as an M1 x M2 operator."""
+    if source.n_rows < 2:
+        raise ValueError(f"A covariance needs at least 2 samples; X and Y have {source.n_rows}.")
+    scale = 1 / (source.n_rows - 1)
+
+    def forward(columns: FloatArray) -> FloatArray:
+        return scale * total(_cross_products, source, 0, x_mean, CentredProjection(columns, y_mean @ columns))
+
+    def backward(columns: FloatArray) -> FloatArray:
+        return scale * total(_cross_products, source, 1, y_mean, CentredProjection(columns, x_mean @ columns))
+
+    return cross_operator(source.widths, forward, backward)
+
+
+def _cross_products(block: Block, view: int, mean: FloatArray, project: CentredProjection) -> FloatArray:
+    """Return the products of one view, centred, with projections of the other."""
+    projected = project(block.views[1 - view])
+    return block.views[view].T @ projected - np.outer(mean, projected.sum(axis=0))
+
+
+def view_covariance(source: Source, mean: FloatArray) -> FloatArray:
+    """Return the covariance of one view, M x M, in one pass."""
+    return total(centred_products, source, mean) / (source.n_rows - 1)
+
+
+def centred_products(block: Block, mean: FloatArray) -> FloatArray:
+    """Return the products of the columns of a block of one view, less their means, M x M."""
+    centred = dense_rows(block.rows) - mean
+    return centred.T @ centred
+
+
+def view_variances(source: Source, mean: FloatArray) -> FloatArray:
+    """Return the variances of the columns of one view, M, in one pass; rows may be sparse."""
+    return np.maximum(total(_squares, source) / source.n_rows - mean**2, 0.0)
+
+
+def _squares(block: Block) -> FloatArray:
+    return column_sums(block.rows * block.rows)
+
+
+def projected_covariances(
+    source: Source, x_weights: FloatArray, y_weights: FloatArray, means: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the K x K covariances of ``X @ x_weights.T`` and of ``Y @ y_weights.T``, in one pass."""
+    project_x, project_y = (centred_projection(*view) for view in zip((x_weights, y_weights), means))
+    x_sum, y_sum = total(_projected_products, source, project_x, project_y)
+    return x_sum / (source.n_rows - 1), y_sum / (source.n_rows - 1)
+
+
+def _projected_products(
+    block: Block, project_x: CentredProjection, project_y: CentredProjection
+) -> tuple[FloatArray, FloatArray]:
+    x_rows, y_rows = block.views
+    left, right = project_x(x_rows), project_y(y_rows)
+    return left.T @ left, right.T @ right
+
+
+def dense_rows(rows: Any) -> FloatArray:
+    """Return the rows of a block as a dense array."""
+    return np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), dtype=np.float64)
+
+
+def cross_operator(
+    shape: tuple[int, ...], forward: Callable[[FloatArray], FloatArray], backward: Callable[[FloatArray], FloatArray]
+) -> LinearOperator:
+    """Return an M1 x M2 operator from the functions that multiply it, and its transpose, with columns."""
+    return LinearOperator(
+        shape,
+        matvec=lambda vector: forward(np.reshape(vector, (-1, 1))).ravel(),
+        rmatvec=lambda vector: backward(np.reshape(vector, (-1, 1))).ravel(),
+        matmat=forward,
+        rmatmat=backward,
+        dtype=np.float64,
+    )
+
+
+def cross_population(
+    x_loadings: FloatArray, y_loadings: FloatArray, variances: FloatArray, target_diagonals: FloatArray
+) -> CrossMoments:
+    """Return exact moments from the parameters: what every estimate tends to.
+
+    Parameters
+    ----------
+    x_loadings, y_loadings
+        D1, M1 x K, and D2, M2 x K.
+    variances
+        K, of the sources.
+    target_diagonals
+        P x K, the diagonals of the targets: third cumulants times a direction, generalised variances, and so on.
+
+    Examples
+    --------
+    >>> D = np.eye(3)[:, :2]
+    >>> moments = cross_population(D, D, np.array([1.0, 2.0]), np.ones((1, 2)))
+    >>> moments.second @ np.eye(3)
+    array([[1., 0., 0.], [0., 2., 0.], [0., 0., 0.]])
+    """
+    D1, D2 = (np.asarray(loadings, dtype=np.float64) for loadings in (x_loadings, y_loadings))
+
+    def targets(x_whitener: FloatArray, y_whitener: FloatArray) -> FloatArray:
+        left, right = x_whitener @ D1, y_whitener @ D2
+        return np.einsum("pk,ik,jk->pij", target_diagonals, left, right, optimize=True)
+
+    second = cross_operator(
+        (D1.shape[0], D2.shape[0]),
+        lambda columns: D1 @ (variances[:, None] * (D2.T @ columns)),
+        lambda columns: D2 @ (variances[:, None] * (D1.T @ columns)),
+    )
+    return CrossMoments(np.zeros(D1.shape[0]), np.zeros(D2.shape[0]), second, targets)

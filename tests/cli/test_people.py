@@ -1,0 +1,190 @@
+"""What a person reads: what it means and what to do, by the names of the command."""
+
+import bz2
+import json
+import lzma
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, save_npz
+
+from polyad.cli.terminal.wording import for_people
+from polyad.corpus import CorpusError, DocumentReader, ReadOptions, read_corpus
+from polyad.models.recipes.moment_start import MomentStart, NoiseWarning, _warn_of_noise
+
+# Words of linear algebra and of Python that say nothing to who only wants topics.
+FOREIGN = re.compile(
+    r"moment|eigenvalue|spectrum|likelihood|unigram|held-out|n_components|n_features|n_samples|X has|_df|_words"
+)
+TEXTS = ["the rain and the wind of the sea", "the taxes and the budget of the state", "the rain fell on the sea wind"]
+
+
+def test_more_topics_than_there_are_is_told_in_words(polyad, tmp_path):
+    rng = np.random.default_rng(0)
+    save_npz(tmp_path / "noise.npz", csr_array(rng.poisson(0.5, (60, 40))))
+    for topics in (10, 30):
+        done = polyad("fit", tmp_path / "noise.npz", "-k", topics)
+        assert done.code == 0
+        notes = [line for line in done.err.splitlines() if line.startswith("Note: ")]
+        assert 1 <= len(notes) <= 2, "what to ask for, and which topics not to trust"
+        assert "chance" in notes[0] or "tell" in notes[0]
+        assert not FOREIGN.search(done.err)
+        found = re.search(r"-k (\d+)", notes[0])
+        assert found is None or 0 < int(found[1]) < topics
+    start = MomentStart(np.ones((1, 3)) / 3, np.ones(1), np.ones(1), np.array([0.1]), 1.0, 0.2, 0.0)
+    with pytest.warns(NoiseWarning) as caught:
+        _warn_of_noise(start, 1)
+    told = for_people(str(caught[0].message))
+    assert "may be chance (signal 0.1, noise 0.2)" in told
+    assert "fewer" not in told, "there are none fewer than one"
+    assert not FOREIGN.search(told)
+
+
+def test_errors_name_options(polyad, corpus, tmp_path):
+    (tmp_path / "short.txt").write_text("rain wind\nsea sun\n" * 5)
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9 noir\n")
+    (tmp_path / "two.txt").write_text("the rain\nthe sea\n")
+    (tmp_path / "body.csv").write_text("id,body\n1,rain\n")
+    calls = [
+        (["fit", corpus, "-k", 13], "-k is 13, but there are only 12 documents"),
+        (["fit", tmp_path / "short.txt", "-k", 2], "words that come together"),
+        (["fit", tmp_path / "latin.txt"], "--errors replace"),
+        (["fit", tmp_path / "two.txt"], "There are 2 documents"),
+        (["fit", tmp_path / "body.csv"], "--text-column"),
+        (["fit", corpus, "--min-df", 100], "lower --min-df or raise --max-df"),
+    ]
+    for call, message in calls:
+        done = polyad(*call)
+        assert done.code == 1
+        sentence = done.err.splitlines()[-1]
+        assert message in sentence
+        assert not FOREIGN.search(sentence)
+
+
+def test_three_texts_at_the_default_are_enough(polyad, tmp_path):
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS) + "\n")
+    done = polyad("fit", tmp_path / "a.txt", "--json")
+    assert done.code == 0
+    assert done.json()["n_components"] == 2
+    assert "too few for 20 topics; 2 are learned" in done.err
+
+
+def test_quiet_without_a_file_is_told_before_the_work(polyad, corpus, tmp_path):
+    for command in (["fit", corpus], ["fit2", corpus, corpus]):
+        done = polyad(*command, "-q")
+        assert done.code == 2
+        assert "nothing would be left" in done.err
+    assert polyad("fit", corpus, "-k", 2, "-q", "--json").code == 0
+
+
+def test_a_table_for_a_person_has_four_digits(polyad, model, corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    header, *rows = polyad("transform", model, corpus).out.splitlines()
+    assert header.split() == ["id", "topic_0", "topic_1"]
+    assert len(rows) == 12
+    assert all(len(row) <= 60 and all(len(cell) <= 9 for cell in row.split()[1:]) for row in rows)
+    monkeypatch.setenv("COLUMNS", "40")
+    header, *rows = polyad("transform", model, corpus).out.splitlines()
+    assert header.endswith("largest topics")
+    assert rows[0].split()[1] in ("topic_0", "topic_1")
+    assert max(map(len, rows)) <= 44
+
+
+def test_words_that_a_model_does_not_know_are_told(polyad, model, tmp_path):
+    (tmp_path / "a.txt").write_text("zebra giraffe lion rain elephant zebra gnu hippo rhino wind\n" * 4)
+    for command in ("transform", "evaluate"):
+        done = polyad(command, model, tmp_path / "a.txt")
+        assert done.code == 0
+        assert "the model knows only 20.0% of the words" in done.err
+
+
+def test_evaluate_says_whom_it_flatters(polyad, model, corpus, tmp_path):
+    assert "these seem to be the documents that the model was fitted on" in polyad("evaluate", model, corpus).err
+    (tmp_path / "a.txt").write_text("rain wind sea clouds\ntaxes budget parliament\n" * 4)
+    done = polyad("evaluate", model, tmp_path / "a.txt")
+    assert "fair only of documents that the model was not fitted on" in done.err
+    assert not FOREIGN.search(done.out + done.err)
+
+
+def test_lines_are_documents_and_ids_have_columns(polyad, model, tmp_path):
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS * 4) + "\n")
+    assert "each line is one" in polyad("fit", tmp_path / "a.txt", "-k", 2).err
+    (tmp_path / "a.csv").write_text("name,text\nx,rain\ny,wind\n")
+    assert "--id-column names a column of ids" in polyad("transform", model, tmp_path / "a.csv").err
+    assert "--id-column" not in polyad("transform", model, tmp_path / "a.csv", "--id-column", "name").err
+    assert "--id-column" not in polyad("transform", model, tmp_path / "a.txt").err
+
+
+def test_a_first_record_without_an_id_leaves_the_others_theirs(tmp_path):
+    records = [{"text": "rain"}, {"id": "b", "text": "wind"}, {"id": 7, "text": "sea"}, {"id": None, "text": "sun"}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert [document.id for document in DocumentReader(tmp_path / "a.jsonl")] == ["0", "b", "7", "3"]
+    named = DocumentReader(tmp_path / "a.jsonl", ReadOptions(id_column="name"))
+    with pytest.raises(CorpusError, match="no object has a field 'name' of ids"):
+        list(named)
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_other_compressions(tmp_path, ending, pack):
+    text = ("\n".join(TEXTS) + "\n").encode()
+    file = tmp_path / f"a.txt.{ending}"
+    file.write_bytes(pack(text[:40]) + pack(text[40:]))
+    assert [document.text for document in DocumentReader(file)] == TEXTS
+    file.write_bytes(pack(text)[:-5])
+    with pytest.raises(CorpusError, match="damaged or cut short"):
+        list(DocumentReader(file))
+    file.write_bytes(pack(b"rain " * 20_000))
+    with pytest.raises(CorpusError, match="if you trust the file"):
+        list(DocumentReader(file, ReadOptions(max_document_bytes=2**18)))
+
+
+def test_what_is_no_text_is_named_in_a_folder(tmp_path):
+    (tmp_path / "a.txt").write_text("rain")
+    for name, data, what in (("b.pdf", b"%PDF-1.7 x", "a PDF"), ("c.docx", b"PK\x03\x04 x", "DOCX")):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(CorpusError, match=rf"{name}: this is .*{what}"):
+            list(DocumentReader(tmp_path))
+        (tmp_path / name).unlink()
+
+
+def test_tags_are_no_words(tmp_path):
+    page = "<!DOCTYPE html><html><script>var x = '<p>';</script><body><p>Caf&eacute; <b>no</b>ir</p><!-- no -->wind"
+    (tmp_path / "a.html").write_text(page)
+    assert read_corpus(tmp_path).vocabulary == ("café", "noir", "wind")
+    with pytest.warns(UserWarning, match=r"a\.html, line 1: this is HTML"):
+        read_corpus(tmp_path / "a.html")
+
+
+@pytest.mark.parametrize("page", ["<" * 500_000, "<!--" * 200_000, "<script" * 100_000, "<p" * 300_000, "&" * 500_000])
+def test_a_page_that_never_ends_takes_no_time(tmp_path, page):
+    (tmp_path / "a.html").write_text(f"<html>{page}")
+    assert len(list(DocumentReader(tmp_path))) == 1
+
+
+def test_help_speaks_of_no_types(polyad):
+    for name in ("fit", "fit2", "transform", "evaluate", "convert", "demo"):
+        shown = polyad(name, "--help").out
+        assert not re.search(r"<\w+>|\{|x>=", shown)
+        assert not re.search(r"likelihood|unigram", shown)
+
+
+def test_info_and_topics_load_nothing_heavy(model):
+    code = (
+        "import sys; from polyad.cli.app import run; "
+        "codes = [run([name, sys.argv[1]]) for name in ('info', 'topics')]; "
+        "sys.exit(any(codes) or any(name in sys.modules for name in ('sklearn', 'numba', 'scipy', 'pandas')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code, model], capture_output=True, timeout=60).returncode == 0
+
+
+def test_errors_are_broken_between_words_on_a_terminal(polyad, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    told = polyad("fit", "no-such-file.txt", "-q", "-o", "m").err
+    assert max(map(len, told.splitlines())) <= 40
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
+    assert " ".join(told.split()) == polyad("fit", "no-such-file.txt", "-q", "-o", "m").err.strip()

@@ -1,0 +1,132 @@
+"""ICA: recovery, noise, conventions, bad input and the checks of scikit-learn."""
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import clone
+from sklearn.decomposition import FastICA
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from polyad.datasets.signals import make_ica
+from polyad.decompose.whitening.symmetric import RankError
+from polyad.metrics import amari_distance
+from polyad.models.signals.ica import ICA
+
+
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # the checks' data are Gaussian, and it says so
+@parametrize_with_checks([ICA()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("sources", "statistics"),
+    [
+        ("super", "fourth"),
+        ("sub", "fourth"),
+        ("skewed", "third"),
+        ("skewed", "characteristic"),
+        ("skewed", "generalised"),
+        ("super", "characteristic"),
+    ],
+)
+def test_errors_shrink_with_the_samples(sources, statistics):
+    errors = []
+    for N in (2_000, 50_000):
+        draws = [make_ica(N, 4, sources=sources, random_state=seed) for seed in range(3)]
+        model = ICA(4, statistics=statistics, step=0.5 if statistics == "generalised" else 1.0)
+        errors.append(np.mean([amari_distance(model.fit(draw.X).components_, draw.mixing) for draw in draws]))
+    assert errors[1] < 0.02
+    assert errors[1] < 0.6 * errors[0]
+
+
+def test_a_random_unmixing_does_not_pass():
+    rng = np.random.default_rng(0)
+    errors = [amari_distance(rng.standard_normal((4, 4)), make_ica(10, 4, random_state=s).mixing) for s in range(5)]
+    assert min(errors) > 0.1
+
+
+def test_statistics_are_chosen_by_the_data():
+    for sources, chosen in (("skewed", "characteristic"), ("super", "fourth"), ("sub", "fourth")):
+        diagnostics = ICA().fit(make_ica(5000, 4, sources=sources).X).diagnostics_
+        assert diagnostics.statistics == chosen
+        assert diagnostics.energy < 0.1
+        assert diagnostics.converged
+        assert set(diagnostics.seconds) == {"whiten", "moments", "diagonalise"}
+
+
+@pytest.mark.parametrize("sources", ["super", "skewed", ("super", "sub", "skewed")])
+def test_gaussian_noise_is_seen_through(sources):
+    draw = make_ica(60_000, 5, sources=sources, noise=0.3)
+    ours = amari_distance(ICA(5, noise="gaussian").fit(draw.X).components_, draw.mixing)
+    peer = FastICA(5, whiten="unit-variance", random_state=0, max_iter=1000).fit(draw.X)
+    assert ours < 0.5 * amari_distance(peer.components_, draw.mixing)
+
+
+def test_order_sign_and_scale_are_canonical():
+    draw = make_ica(5000, 5, 3, sources="skewed")
+    model = ICA(3).fit(draw.X)
+    strengths = (model.mixing_**2).sum(axis=0)
+    assert (np.diff(strengths) <= 0).all()
+    largest = np.abs(model.mixing_).argmax(axis=0)
+    assert (model.mixing_[largest, np.arange(3)] > 0).all()
+    S = model.transform(draw.X)
+    assert np.allclose(S.mean(axis=0), 0, atol=1e-10)
+    assert np.allclose(S.std(axis=0), 1)
+    assert np.allclose(model.components_ @ model.mixing_, np.eye(3), atol=1e-8)
+    assert np.allclose(model.inverse_transform(S), draw.X, atol=1e-8)
+    assert list(model.get_feature_names_out()) == ["ica0", "ica1", "ica2"]
+
+
+def test_blocks_threads_and_order_of_samples_do_not_matter():
+    X = make_ica(3000, 4, sources="skewed").X
+    model = ICA(4, statistics="fourth")
+    whole = clone(model).fit(X)
+    assert np.array_equal(clone(model).set_params(n_jobs=1).fit(X).components_, whole.components_)
+    parts = clone(model).fit([X[:1000], X[1000:]])
+    assert np.allclose(parts.components_, whole.components_, atol=1e-8)
+    assert np.allclose(clone(model).fit(X[::-1]).components_, whole.components_, atol=1e-8)
+
+
+def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
+    X = make_ica(500, 3).X
+    model = ICA().fit(pandas.DataFrame(X, columns=["a", "b", "c"]))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    model.fit([X[:200], X[200:]])
+    assert not hasattr(model, "feature_names_in_")
+    assert np.array_equal(model.transform([X[:7], X[7:20]]), model.transform(X[:20]))
+    sources = model.transform(X[:20])
+    assert np.allclose(model.inverse_transform([sources[:7], sources[7:]]), X[:20])
+    with pytest.raises(ValueError, match="a minimum of 2 is required"):
+        ICA().fit([X[:1]])
+    with pytest.raises(ValueError, match="X has 2 features, but ICA is expecting 3 features"):
+        model.transform([X[:5, :2], X[5:9, :2]])
+
+
+@pytest.mark.parametrize(
+    ("X", "options", "message"),
+    [
+        (np.ones((20, 3)), {"n_components": 1}, "vary in only 0 directions"),
+        (np.random.default_rng(0).standard_normal((20, 2)) @ np.ones((2, 3)), {"n_components": 2}, "at most 1"),
+        (np.full((20, 3), np.nan), {}, "value nan at row 0, column 0"),
+        (np.eye(5), {"statistics": "fifth"}, "statistics is 'fifth'"),
+        (np.eye(5), {"noise": "pink"}, "noise is 'pink'"),
+        (np.eye(5), {"n_components": 0}, "n_components is 0"),
+        (np.eye(5), {"n_components": 1.5}, "n_components is 1.5"),
+        (np.eye(5), {"method": "jacoby"}, "method is 'jacoby'"),
+    ],
+)
+def test_bad_input_is_a_sentence(X, options, message):
+    with pytest.raises(ValueError, match=message):
+        ICA(**options).fit(X)
+
+
+def test_gaussian_sources_and_unfitted_models():
+    with pytest.raises(NotFittedError):
+        ICA().transform(np.eye(3))
+    draw = make_ica(500, 3, sources="skewed")
+    with pytest.warns(ConvergenceWarning, match="stopped after 1 iterations"):
+        ICA(max_iter=1).fit(draw.X)
+    with pytest.raises(RankError, match="look Gaussian"):
+        ICA(1, noise="gaussian", statistics="third").fit(np.array([[-1.0], [1.0], [-1.0], [1.0]]))

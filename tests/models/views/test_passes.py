@@ -1,0 +1,242 @@
+"""Passes of two views and of signals: pure, picklable, and the same wherever and however the data lie."""
+
+import inspect
+import itertools
+import pickle
+import re
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from polyad.datasets.signals import make_ica
+from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
+from polyad.engine import Source, Threads, count_blocks, signal_blocks, use, view_of
+from polyad.engine import blocks as engine_blocks
+from polyad.inference import prediction
+from polyad.models.recipes import aligned_start, projection
+from polyad.models.recipes import cross as cca_fit
+from polyad.models.recipes import factors as cca_factors
+from polyad.models.recipes.cross import paired_views
+from polyad.models.signals import ica as ica_model
+from polyad.models.signals.ica import ICA
+from polyad.models.views.discrete import DiscreteCCA
+from polyad.models.views.mixed import MixedCCA
+from polyad.models.views.nongaussian import NonGaussianCCA
+from polyad.models.views.polylingual import PolylingualLDA
+from polyad.moments.signals import ica as ica_moments
+from polyad.moments.views import covariances as cross_covariances
+from polyad.moments.views import cross
+from polyad.moments.views import cumulants as cross_cumulants
+from polyad.moments.views import texts as cross_texts
+
+N = 600
+COUNTS = make_discrete_cca(N, (20, 25), 3)
+MIXED = make_mixed_cca(N, (6, 20), 2)
+SIGNALS = make_nongaussian_cca(N, (6, 5), 2)
+MIXTURES = make_ica(N, 4, sources="skewed")
+
+CASES = {
+    "poisson": (DiscreteCCA(3), COUNTS),
+    "poisson-third": (DiscreteCCA(3, statistics="third", metric="scale"), COUNTS),
+    "aligned": (PolylingualLDA(3, polish="off", concentration=2.0), COUNTS),
+    "aligned-polished": (PolylingualLDA(3, polish=2), COUNTS),
+    "aligned-private": (PolylingualLDA(3, polish=2, n_private=1), COUNTS),
+    "mixed": (MixedCCA(2), MIXED),
+    "mixed-scale": (MixedCCA(2, metric="scale"), MIXED),
+    "nongaussian": (NonGaussianCCA(2), SIGNALS),
+    "nongaussian-fourth": (NonGaussianCCA(2, statistics="fourth"), SIGNALS),
+    "nongaussian-generalised": (NonGaussianCCA(2, statistics="generalised"), SIGNALS),
+    "ica": (ICA(3), MIXTURES),
+    "ica-noise": (ICA(3, noise="gaussian", statistics="third"), MIXTURES),
+    "ica-fourth": (ICA(3, statistics="fourth"), MIXTURES),
+    "ica-generalised": (ICA(3, statistics="generalised", step=0.5), MIXTURES),
+}
+MODULES = (
+    cross,
+    cross_covariances,
+    cross_cumulants,
+    cross_texts,
+    ica_moments,
+    cca_fit,
+    cca_factors,
+    aligned_start,
+    projection,
+    prediction,
+    ica_model,
+)
+
+
+def views_of(model, sample):
+    return (sample.X,) if isinstance(model, ICA) else (sample.X, sample.Y)
+
+
+def found_by(model, *views):
+    """Everything that a model learns from its views, and what it says of them, as arrays."""
+    if isinstance(model, PolylingualLDA):
+        model = clone(model).fit(views)
+        shares = model.transform(views), model.transform([None, views[1]])
+        return [*model.all_components_, *model.projections_, model.doc_topic_prior_, *shares, model.project(views[0])]
+    model = clone(model).fit(*views)
+    if isinstance(model, ICA):
+        sources = model.transform(*views)
+        return [model.components_, model.mixing_, sources, model.inverse_transform(sources)]
+    found = [model.x_loadings_, model.y_loadings_, model.transform(*views), model.transform(None, views[1])]
+    if isinstance(model, DiscreteCCA):
+        found += [model.x_projection_, model.project(views[0]), model.project(None, views[1])]
+    return found
+
+
+def same_bytes(one, other):
+    return all(a.tobytes() == b.tobytes() for a, b in zip(one, other, strict=True))
+
+
+def read_only(thing):
+    """Make every array in some arguments refuse to be written to."""
+    if isinstance(thing, np.ndarray):
+        thing.flags.writeable = False
+    elif isinstance(thing, sparse.csr_array):
+        read_only((thing.data, thing.indices, thing.indptr))
+    elif isinstance(thing, tuple | list):
+        for part in thing:
+            read_only(part)
+    elif is_dataclass(thing):
+        read_only([getattr(thing, field.name) for field in fields(thing)])
+    return thing
+
+
+class Elsewhere:
+    """Runs every pass as other processes would: twice, on copies that nothing may be written to."""
+
+    def __init__(self):
+        self.threads = Threads(1)
+        self.seen = set()
+
+    def total(self, function, source, /, *shared):
+        return self._sent("total", function, source, *shared)
+
+    def rows(self, function, source, /, *shared):
+        return self._sent("rows", function, source, *shared)
+
+    def step(self, function, source, states, /, *shared):
+        return self._sent("step", function, source, states, *shared)
+
+    def _sent(self, kind, *arguments):
+        self.seen.add(arguments[0].__name__)
+        message = pickle.dumps(arguments)
+        first, again = (getattr(self.threads, kind)(*read_only(pickle.loads(message))) for _ in range(2))
+        assert pickle.dumps(first) == pickle.dumps(again)
+        return first
+
+
+class Stored(Source):
+    """Shards that are read again each time they are asked for."""
+
+    def __init__(self, source):
+        self.stored = [pickle.dumps(source.shard(number)) for number in range(source.n_shards)]
+        self.description = source.edges, source.widths, source.n_cells
+
+    edges = property(lambda self: self.description[0])
+    widths = property(lambda self: self.description[1])
+    n_cells = property(lambda self: self.description[2])
+    in_memory = False
+
+    def shard(self, number, /):
+        return pickle.loads(self.stored[number])
+
+
+def source_of(view):
+    return (count_blocks if sparse.issparse(view) else signal_blocks)(view)
+
+
+def in_parts(view, *cuts):
+    edges = [0, *cuts, view.shape[0]]
+    return [view[first:last] for first, last in itertools.pairwise(edges)]
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    monkeypatch.setattr(engine_blocks, "SHARD_CELLS", 1500)
+    monkeypatch.setattr(engine_blocks, "BLOCK_CELLS", 400)
+
+
+def test_passes_are_pure_and_can_be_sent_elsewhere(small_shards):
+    runner = Elsewhere()
+    for model, sample in CASES.values():
+        views = views_of(model, sample)
+        assert all(source_of(view).n_shards > 1 for view in views)
+        here = found_by(model, *views)
+        with use(runner):
+            assert same_bytes(found_by(model, *views), here)
+    named = {name for module in MODULES for name in passes_of(module)}
+    assert len(named) > 20
+    assert named - runner.seen == set(), "a pass that no case here runs"
+
+
+def passes_of(module):
+    """The names of the functions that a module hands to passes."""
+    return re.findall(r"\b(?:total|rows|step)\(\s*(?:moments\.)?(\w+), ", inspect.getsource(module))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_arrays_parts_and_sources_give_the_same_bytes(case, small_shards):
+    model, sample = CASES[case]
+    views = views_of(model, sample)
+    whole = found_by(model, *views)
+    parts = [in_parts(view, *cuts) for view, cuts in zip(views, ((100, 101, 400), (250,)))]
+    assert same_bytes(found_by(model, *parts), whole)
+    assert same_bytes(found_by(model, *(source_of(view) for view in views)), whole)
+    assert same_bytes(found_by(model, *(Stored(source_of(view)) for view in views)), whole)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_threads_do_not_change_a_bit(case, small_shards):
+    model, sample = CASES[case]
+    one, three = (found_by(clone(model).set_params(n_jobs=n_threads), *views_of(model, sample)) for n_threads in (1, 3))
+    assert same_bytes(one, three)
+
+
+# Polishing goes by halves of the documents, which are cut between shards where there are several.
+@pytest.mark.parametrize("case", [case for case in CASES if case not in ("aligned-polished", "aligned-private")])
+def test_shards_change_no_more_than_rounding(case, monkeypatch):
+    model, sample = CASES[case]
+    views = views_of(model, sample)
+    one = found_by(model, *views)
+    monkeypatch.setattr(engine_blocks, "SHARD_CELLS", 1500)
+    tolerance = 1e-5 if case == "aligned" else 1e-7  # topic shares are of single precision
+    for single, several in zip(one, found_by(model, *views), strict=True):
+        assert np.allclose(several, single, atol=tolerance * np.abs(single).max())
+
+
+def test_rows_of_two_views_are_cut_together(small_shards):
+    views = paired_views(MIXED.X, MIXED.Y, x_counts=False, y_counts=True)
+    assert set(views.edges) == set(source_of(MIXED.X).edges) | set(source_of(MIXED.Y).edges)
+    for block in views:
+        assert {view.shape[0] for view in block.views} == {block.n_rows}
+        assert block.lengths[0] is None
+        assert np.array_equal(block.lengths[1], block.views[1].sum(axis=1))
+    for number, view in enumerate((MIXED.X, MIXED.Y)):
+        for single in (view_of(views, number), view_of(Stored(views), number)):
+            assert single.shape == view.shape
+            assert single.n_cells == source_of(view).n_cells
+            rows = [block.rows.toarray() if sparse.issparse(view) else block.rows for block in single]
+            assert np.array_equal(np.vstack(rows), view.toarray() if sparse.issparse(view) else view)
+
+
+def test_a_failed_fit_leaves_a_model_as_it_was():
+    model = NonGaussianCCA(2).fit(SIGNALS.X, SIGNALS.Y)
+    before = dict(model.__dict__)
+    with pytest.raises(ValueError, match=r"X has 600 rows and Y has 599: the two views must have one row each"):
+        model.fit(SIGNALS.X, SIGNALS.Y[:-1])
+    assert model.__dict__ == before
+
+
+def test_sources_of_the_wrong_width_and_too_few_rows_are_refused():
+    model = ICA(3).fit(signal_blocks(MIXTURES.X))
+    assert model.n_features_in_ == 4
+    with pytest.raises(ValueError, match="X has 6 features, but ICA is expecting 4 features"):
+        model.transform(signal_blocks(SIGNALS.X))
+    with pytest.raises(ValueError, match="a minimum of 2 is required"):
+        ICA().fit(signal_blocks(MIXTURES.X[:1]))
