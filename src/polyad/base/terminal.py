@@ -6,16 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from polyad.engine.progress import Report
-
-__all__ = ["Moved", "bar", "can_draw", "clock", "console", "follow_by_bar", "follow_by_lines", "shown_fit"]
+__all__ = ["Moved", "bar", "can_draw", "clock", "console"]
 
 WIDE, NARROW = 90, 70  # columns from which there is room for all, and below which there is none for the bar itself
 
@@ -91,35 +89,3 @@ def bar(description: str) -> Iterator[Moved]:
             drawn.update(task, text=text or beginning, left=left, **known)
 
         yield moved
-
-
-@contextmanager
-def follow_by_bar(description: str) -> Iterator[None]:
-    """Draw how far the fits of the body are."""
-    from polyad.engine.progress import following
-
-    with (
-        bar(description) as moved,
-        following(lambda report: moved(report.fraction or None, report.what, report.seconds_left)),
-    ):
-        yield
-
-
-@contextmanager
-def follow_by_lines() -> Iterator[None]:
-    """Write a line to standard error after every stage of the fits of the body, and after every likelihood pass."""
-    from polyad.engine.progress import following
-
-    def write(report: Report) -> None:
-        if report.event in ("round", "ended"):
-            sys.stderr.write(f"{report}\n")
-
-    with following(write):
-        yield
-
-
-def shown_fit(name: str, verbose: int) -> AbstractContextManager[None]:
-    """Show how far a fit is, where it is asked for: by a bar on a terminal, by lines elsewhere."""
-    if not verbose:
-        return nullcontext()
-    return follow_by_bar(name) if can_draw() else follow_by_lines()

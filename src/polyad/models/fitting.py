@@ -9,8 +9,8 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from polyad.base.determined import UndeterminedWarning
-from polyad.base.terminal import shown_fit
 from polyad.engine import single_threaded_blas, use, working
+from polyad.engine.shown import shown_fit
 
 logger = logging.getLogger("polyad")
 Fit = TypeVar("Fit", bound=Callable[..., Any])

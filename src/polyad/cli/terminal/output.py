@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
-from polyad.base.terminal import bar, can_draw, console, follow_by_bar
+from polyad.base.terminal import bar, can_draw, console
 from polyad.cli.options import Shown
 from polyad.cli.terminal.text import clean, one_line, sentence
 from polyad.cli.terminal.wording import for_people
@@ -112,6 +112,8 @@ class Output:
 
     def learning(self, description: str) -> AbstractContextManager[None]:
         """Show a bar with the passes and the time left of the fits in the body, on a terminal only."""
+        from polyad.engine.shown import follow_by_bar  # loads the engine, which commands that only show never need
+
         return follow_by_bar(description) if self.draws else nullcontext()
 
     @property
