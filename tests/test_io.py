@@ -579,7 +579,7 @@ EDITS = st.lists(
 )
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edits=EDITS)
 def test_broken_files_give_sentences(small, edits):
     path, whole, before = small
@@ -631,7 +631,7 @@ PLACES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=PLACES, value=JSON)
 def test_sealed_headers_with_anything_in_them_give_sentences(small, tmp_path, place, value):
     """Whoever can write the header can seal it: what is in it must be checked, and never be trusted."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy.sparse import coo_array, csc_matrix, csr_array
@@ -10,7 +10,6 @@ from scipy.sparse import coo_array, csc_matrix, csr_array
 from polyad.corpus import Corpus, CorpusError, TextOptions, align_vocabulary, filter_words, make_corpus, stack
 
 
-@settings(deadline=None)
 @given(npst.arrays(np.int64, st.tuples(st.integers(0, 4), st.integers(0, 4)), elements=st.integers(0, 3)))
 def test_counts_of_any_form_are_the_same_corpus(counts):
     forms = [counts, counts.astype(float), csr_array(counts), csc_matrix(counts), coo_array(counts), counts.tolist()]

@@ -76,7 +76,6 @@ PACKED = {
 }
 FUZZ = settings(
     max_examples=100,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

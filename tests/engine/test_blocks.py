@@ -111,7 +111,7 @@ def test_cutting_changes_nothing(counts):
         assert all(b.rows.nnz < 3 + counts.shape[1] for b in small), "no more than a row over the limit"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(corpora(), st.lists(st.integers(0, 8), max_size=3))
 def test_shards_depend_on_the_rows_and_not_on_their_parts(counts, cuts):
     edges = [0, *sorted(min(cut, counts.shape[0]) for cut in cuts), counts.shape[0]]

@@ -76,7 +76,7 @@ def test_threads_and_seeds():
 
 
 @given(corpora())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_hostile_corpora_give_shares(X):
     M = X.shape[1]
     topics = np.vstack([np.eye(M)[0], np.full(M, 1 / M)])

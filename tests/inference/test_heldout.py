@@ -150,7 +150,7 @@ def test_words_that_no_topic_has_cost_much_but_not_everything():
 
 
 @given(corpora())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_halves_are_halves(X):
     observed, hidden = split_tokens(X, 5)
     assert np.array_equal((observed + hidden).toarray(), X)
@@ -228,7 +228,7 @@ def test_completion_near_the_truth():
 
 
 @given(corpora())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_hostile_corpora_give_finite_numbers(X):
     M = X.shape[1]
     topics = np.full((2, M), 1 / M)

@@ -43,7 +43,7 @@ def slow_npmi(components, X, n):
 
 
 @given(corpora(), st.integers(0, 100), st.integers(2, 7))
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_coherence_equals_brute_force(X, seed, n_words):
     topics = np.random.default_rng(seed).integers(0, 3, (3, X.shape[1])) / 10  # ties among the words
     assert np.allclose(umass_coherence(topics, X, n_words=n_words), slow_umass(topics, X, n_words), atol=1e-10)

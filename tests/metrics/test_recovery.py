@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyad.metrics import amari_distance, l1_error, match_rows, off_diagonal_energy
+from polyad.metrics import amari_distance, l1_error, match_rows
 
 
 @given(st.integers(0, 1000), st.integers(1, 6))
@@ -49,10 +49,3 @@ def test_bad_shapes():
         l1_error([[np.nan]], [[1.0]])
     with pytest.raises(ValueError, match="square"):
         amari_distance(np.ones((2, 3)), np.ones((3, 4)))
-
-
-def test_off_diagonal_energy():
-    assert off_diagonal_energy(np.array([[[1.0, 1.0], [1.0, 1.0]]])) == pytest.approx(0.5)
-    tiny = np.eye(3)[None] + 1e-9
-    assert off_diagonal_energy(tiny) == pytest.approx(2e-18, rel=1e-3)
-    assert off_diagonal_energy(np.zeros((2, 3, 3))) == 0

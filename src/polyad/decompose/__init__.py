@@ -5,6 +5,7 @@ which any of the interchangeable diagonalisers finds; unmixing turns the rotatio
 """
 
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
+from polyad.decompose.energy import off_diagonal_energy
 from polyad.decompose.orthogonal.jacobi import jacobi
 from polyad.decompose.orthogonal.power import power, tensor_power
 from polyad.decompose.orthogonal.registry import DIAGONALISERS, diagonaliser
@@ -37,6 +38,7 @@ __all__ = [
     "gamma_prior",
     "jacobi",
     "mixture_weights",
+    "off_diagonal_energy",
     "polyadic_decomposition",
     "power",
     "similarity_diagonaliser",

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 from polyad.base.lazy import importer
 
 if TYPE_CHECKING:
-    from polyad.decompose.energy import off_diagonal_energy
     from polyad.metrics.alignment import Alignment, align
     from polyad.metrics.coherence import npmi_coherence, umass_coherence
     from polyad.metrics.recovery import amari_distance, l1_error, match_rows
@@ -19,7 +18,6 @@ __all__ = [
     "lift",
     "match_rows",
     "npmi_coherence",
-    "off_diagonal_energy",
     "relevance",
     "top_documents",
     "top_words",
@@ -35,7 +33,6 @@ _HOMES = {
     "lift": "polyad.metrics.words",
     "match_rows": "polyad.metrics.recovery",
     "npmi_coherence": "polyad.metrics.coherence",
-    "off_diagonal_energy": "polyad.decompose.energy",
     "relevance": "polyad.metrics.words",
     "top_documents": "polyad.metrics.words",
     "top_words": "polyad.metrics.words",

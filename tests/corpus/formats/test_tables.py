@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from polyad.corpus import CorpusError, Document, DocumentReader, ReadOptions, read_blocks, read_corpus
@@ -148,7 +148,6 @@ def test_an_empty_table(tmp_path):
     assert read(tmp_path, "id,text\n")[0] == []
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.text(min_size=1), st.text()), max_size=5))
 def test_whatever_python_writes_is_read_back(tmp_path_factory, rows):
     rows = [tuple(value.encode("utf-8", "ignore").decode() for value in row) for row in rows]

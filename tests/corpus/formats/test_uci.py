@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from polyad.corpus import CorpusError, ReadOptions, make_corpus, read_corpus, recognise, write_corpus
@@ -90,7 +90,6 @@ def test_many_blocks_are_one_corpus(tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.counts.toarray(), corpus.counts.toarray())
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789 :\n\t\r", max_size=60))
 def test_fast_numbers_are_those_of_a_plain_search(text):
     block = text.encode() + b"\n"
@@ -106,7 +105,6 @@ def test_fast_numbers_are_those_of_a_plain_search(text):
     assert numbers.n_lines == block.count(b"\n")
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="ab\n", max_size=40), st.integers(1, 10))
 def test_blocks_of_lines_are_the_file(tmp_path_factory, text, size):
     file = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp())) / "a"

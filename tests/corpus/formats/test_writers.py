@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -17,7 +17,6 @@ NAMES = {"uci": "docword.x.txt", "ldac": "x.ldac", "mtx": "x.mtx", "npz": "x.npz
 
 
 @pytest.mark.parametrize("format_", NAMES)
-@settings(deadline=None)
 @given(
     counts=npst.arrays(
         np.int64, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=st.sampled_from([0, 0, 1, 3, 2**31 - 1])

@@ -42,7 +42,6 @@ def naive(texts, options):
     return vocabulary, np.array([[row[term] for term in vocabulary] for row in rows]).reshape(len(texts), -1)
 
 
-@settings(deadline=None)
 @given(TEXTS, st.sampled_from([(1, 1), (1, 2), (2, 2), (2, 4)]), st.booleans())
 def test_counts_are_those_of_a_plain_count(texts, ngrams, stop):
     options = TextOptions(ngrams=ngrams, stop_words=["of", "the"] if stop else None)
@@ -54,7 +53,6 @@ def test_counts_are_those_of_a_plain_count(texts, ngrams, stop):
     assert corpus.counts.indices.dtype == np.int32
 
 
-@settings(deadline=None)
 @given(TEXTS, st.sampled_from([(1, 1), (1, 2), (2, 3)]))
 def test_counts_are_those_of_scikit_learn(texts, ngrams):
     options = TextOptions(
@@ -74,7 +72,6 @@ def test_counts_are_those_of_scikit_learn(texts, ngrams):
     np.testing.assert_array_equal(corpus.counts.toarray(), expected.toarray())
 
 
-@settings(deadline=None)
 @given(TEXTS, st.integers(1, 40))
 def test_chunks_do_not_show(texts, size):
     with pytest.MonkeyPatch.context() as patch:
@@ -160,7 +157,6 @@ def test_ties_for_the_last_place_go_by_the_alphabet():
     assert count_words(["dd cc bb aa"], TextOptions(max_features=2)).vocabulary == ("aa", "bb")
 
 
-@settings(deadline=None)
 @given(TEXTS)
 def test_no_token_is_lost(texts):
     options = TextOptions(stop_words=["the"], min_df=2, max_features=3)

@@ -7,7 +7,7 @@ import warnings
 from types import ModuleType, SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from polyad.corpus import StopWords, TextOptions, load_stop_words, split_words
@@ -54,7 +54,6 @@ def test_options_switch_the_rule_off():
     assert split_words("I don’t", TextOptions(stop_words=["don't"])) == []
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_words_are_clean_whatever_the_text(text):
     for word in split_words(text, EVERYTHING):
@@ -65,7 +64,6 @@ def test_words_are_clean_whatever_the_text(text):
         assert any(map(str.isalpha, word))
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_splitting_at_white_space_first_changes_nothing(text):
     pieces = [word for piece in text.split() for word in split_words(piece)]

@@ -4,10 +4,10 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.decompose import DIAGONALISERS, diagonaliser, jacobi, power, tensor_power
+from polyad.decompose.energy import off_diagonal_energy
 from polyad.decompose.orthogonal.contractions import contract
 from polyad.decompose.orthogonal.jacobi import _sweeps
 from polyad.decompose.orthogonal.newton import Curvature, newton_rotation
-from polyad.metrics import off_diagonal_energy
 from polyad.moments.symmetric import outer_cube
 
 ITERATIVE = ["jacobi", "power", "tensor_power"]

@@ -49,7 +49,7 @@ def aligned_counts(draw):
     return [sparse.csr_array(view[copies]) for view in views]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(aligned_counts(), st.sampled_from([(5, 3, 2), (20, 6, 4), (10**6, 10**6, 10**3)]))
 def test_the_canonical_order_on_disk_is_that_of_memory(views, cuts):
     with tempfile.TemporaryDirectory() as folder, tiny_cuts(*cuts):
@@ -64,7 +64,7 @@ def test_the_canonical_order_on_disk_is_that_of_memory(views, cuts):
             assert_same_shards(write_shards(read_once, Path(folder, "parts")), shards)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(aligned_counts(), st.integers(1, 4))
 def test_the_given_order_on_disk_is_that_of_memory(views, part_rows):
     with tempfile.TemporaryDirectory() as folder, tiny_cuts():

@@ -17,7 +17,7 @@ from sharded import assert_same_shards, rows_of, tiny_cuts
 from strategies import corpora
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(corpora(), st.randoms(use_true_random=False), st.booleans())
 def test_any_order_of_the_same_rows_gives_the_same_order(X, random, in_shards):
     shuffled = list(range(X.shape[0]))
@@ -28,7 +28,7 @@ def test_any_order_of_the_same_rows_gives_the_same_order(X, random, in_shards):
     assert sorted(map(tuple, rows_of(one))) == sorted(map(tuple, X.astype(float)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(corpora(), corpora(), st.randoms(use_true_random=False))
 def test_rows_of_several_views_move_together(X, Y, random):
     n_rows = min(X.shape[0], Y.shape[0])

@@ -25,7 +25,7 @@ def test_moments_equal_brute_force():
     assert np.allclose(moments.third_rows(V), row_contractions(T, V), atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(corpora())
 def test_moments_equal_brute_force_on_hostile_corpora(X):
     W = np.random.default_rng(0).standard_normal((2, X.shape[1]))

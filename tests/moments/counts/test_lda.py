@@ -44,7 +44,7 @@ def test_energies_of_pairs_equal_brute_force(weights):
     assert np.allclose(moments_of(X, weights).pair_energies(V), np.diag(V @ M2 @ V.T), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(corpora(), st.sampled_from(WEIGHTS), st.sampled_from([0.0, 1.0, 7.0]))
 def test_moments_equal_brute_force_on_hostile_corpora(X, weights, c0):
     assume((X.sum(axis=1) >= 3).any())

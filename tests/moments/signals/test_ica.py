@@ -45,7 +45,7 @@ def test_third_cumulants_agree_with_loops():
     assert np.allclose(ica.third_cumulants(*signals_of(X, W)), brute_third(X, W), atol=1e-10)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(X=arrays(np.float64, (4, 3), elements=st.floats(-100, 100)))
 def test_third_cumulants_on_any_signals(X):
     W = np.array([[1.0, -1.0, 0.5], [0.0, 2.0, 1.0]])

@@ -72,7 +72,7 @@ def test_third_order_targets_agree_with_loops(x_counts, y_counts, all_axes):
     assert np.allclose(found, brute_third(X, Y, W1, W2, u, x_counts, y_counts), atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     X=arrays(np.int64, (5, 3), elements=st.integers(0, 50)),
     Y=arrays(np.int64, (5, 2), elements=st.integers(0, 50)),
