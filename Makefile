@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus docs clean
+.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus papers docs clean
 
 env: .venv/installed
 
@@ -44,6 +44,11 @@ bench-mixtures: env
 
 bench-corpus: env
 	$(BIN)/python benchmarks/corpus.py
+
+# Every figure of the papers: hours, resumable; minutes with QUICK=1.
+papers: env
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python benchmarks/papers/run.py $(if $(QUICK),--quick)
 
 docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md

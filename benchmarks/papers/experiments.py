@@ -1,0 +1,24 @@
+"""All experiments, in the order of the papers."""
+
+import cca_synthetic
+import dica_concentration
+import dica_diagonalisers
+import dica_heldout
+import dica_moments
+import spectral_recovery
+import svtd_estimators
+import svtd_recovery
+import thesis_ica
+from lab import Experiment
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    dica_diagonalisers.EXPERIMENT,
+    dica_moments.EXPERIMENT,
+    dica_heldout.EXPERIMENT,
+    dica_concentration.EXPERIMENT,
+    svtd_estimators.EXPERIMENT,
+    svtd_recovery.EXPERIMENT,
+    cca_synthetic.EXPERIMENT,
+    spectral_recovery.EXPERIMENT,
+    thesis_ica.EXPERIMENT,
+)

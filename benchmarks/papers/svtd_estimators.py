@@ -1,0 +1,68 @@
+"""SVTD paper, Figure 1: length-weighted and uniform estimators of the moments, and the one of three words."""
+
+import numpy as np
+from lab import Chart, Claim, Experiment, Row, chosen, falls, mean
+
+from polyad.datasets import make_single_topic
+from polyad.engine import count_blocks, use
+from polyad.moments import raw_moments, single_topic_population, three_tokens
+
+M, K = 30, 5
+
+
+def settings(quick):
+    sizes = (100, 1600) if quick else (100, 200, 500, 1000, 2000, 5000, 10_000)
+    return [{"N": N, "draw": draw} for N in sizes for draw in range(8 if quick else 100)]
+
+
+def _dense(moments):
+    identity = np.eye(M)
+    return moments.second @ identity, np.asarray(moments.third(identity))
+
+
+def measure(N, draw) -> list[Row]:
+    rng = np.random.default_rng([draw, N])
+    topics, weights = rng.random((K, M)), rng.random(K)
+    topics, weights = topics / topics.sum(axis=1, keepdims=True), weights / weights.sum()
+    lengths = rng.integers(3, 101, N)
+    counts = make_single_topic(N, components=topics, weights=weights, length=lengths, random_state=draw).counts
+    true = _dense(single_topic_population(topics, weights))
+    rows = []
+    with use(1):
+        for name, data, weighting in (
+            ("length-weighted", counts, "length"),
+            ("uniform", counts, "uniform"),
+            ("three words", three_tokens(counts, random_state=draw), "uniform"),
+        ):
+            found = _dense(raw_moments(count_blocks(data), weighting).moments)
+            for order, estimate, exact in zip((2, 3), found, true):
+                error = float(np.linalg.norm(estimate - exact))
+                rows.append({"N": N, "draw": draw, "estimator": name, "moment": f"M{order}", "error": error})
+    return rows
+
+
+def _orders(rows):
+    return all(
+        mean(rows, "error", estimator=a, moment=m, N=N) < mean(rows, "error", estimator=b, moment=m, N=N)
+        for m in ("M2", "M3")
+        for N in {row["N"] for row in rows}
+        for a, b in (("length-weighted", "uniform"), ("uniform", "three words"))
+    )
+
+
+EXPERIMENT = Experiment(
+    name="svtd-figure-1",
+    source="SVTD paper, Figure 1",
+    title="Frobenius error of the estimated second and third moments of the single-topic model",
+    found="Estimators that weigh documents by their length beat the uniform ones at every sample size.",
+    settings=settings,
+    measure=measure,
+    claims=(
+        Claim("Length-weighted beats uniform, and uniform beats three words, at every size.", _orders),
+        Claim(
+            "The errors fall as the root of the number of documents: to a half or less at four times as many.",
+            lambda rows: all(falls(chosen(rows, moment=m), estimator="length-weighted", by=0.5) for m in ("M2", "M3")),
+        ),
+    ),
+    charts=(Chart("N", "error", "estimator", "moment", "documents", "Frobenius error", log_x=True, log_y=True),),
+)
