@@ -116,6 +116,15 @@ def anchor_topics(X, K, steps, seed):
     return model.components_, np.full(K, 1 / K)
 
 
+def gibbs_lda(X, K, steps, seed, iterations):
+    import lda
+
+    model = lda.LDA(n_topics=K, n_iter=iterations, random_state=seed)
+    with steps("fit"):
+        model.fit(X.astype(np.int64))
+    return model.topic_word_, np.full(K, model.alpha)
+
+
 METHODS = {
     "sklearn 10": lambda *a: sklearn_lda(*a, 10),
     "sklearn 50": lambda *a: sklearn_lda(*a, 50),
@@ -130,6 +139,7 @@ METHODS = {
     "bigartm 20": lambda *a: bigartm_plsa(*a, 20),
     "anchortopics": anchor_topics,
 }
+OF_THE_PAPERS = {"lda 2000": lambda *a: gibbs_lda(*a, 2000)}  # too slow for the corpora of the other benchmarks
 
 
 def tomotopy_inference(X, K, observed, out):
@@ -160,7 +170,7 @@ def main():
     X = sparse.csr_matrix(sparse.load_npz(train))
     steps = Steps()
     seed = int(sys.argv[5]) if len(sys.argv) > 5 else 0
-    topics, prior = METHODS[method](X, int(K), steps, seed)
+    topics, prior = (METHODS | OF_THE_PAPERS)[method](X, int(K), steps, seed)
     topics = np.asarray(topics, dtype=float)
     np.savez(out, components=topics / topics.sum(axis=1, keepdims=True), prior=np.asarray(prior, dtype=float))
     print(json.dumps({"seconds": steps.seconds["fit"], "megabytes": steps.megabytes["fit"]}))

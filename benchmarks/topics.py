@@ -40,6 +40,7 @@ PEER_PACKAGES = [
     "pyrmallet",
     "bigartm",
     "anchortopics",
+    "lda",
     "six",
     "protobuf<3.21",
 ]

@@ -8,6 +8,7 @@ import dica_moments
 import spectral_recovery
 import svtd_estimators
 import svtd_recovery
+import svtd_texts
 import thesis_ica
 from lab import Experiment
 
@@ -18,6 +19,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     dica_concentration.EXPERIMENT,
     svtd_estimators.EXPERIMENT,
     svtd_recovery.EXPERIMENT,
+    svtd_texts.EXPERIMENT,
     cca_synthetic.EXPERIMENT,
     spectral_recovery.EXPERIMENT,
     thesis_ica.EXPERIMENT,

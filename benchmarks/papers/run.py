@@ -42,7 +42,7 @@ def main() -> int:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # small samples of hard cases warn, as they should
                 rows = lab.run(experiment, folder, quick=args.quick, tell=lambda line: print(line, file=sys.stderr))
-            for claim in experiment.claims:
+            for claim in experiment.claims if rows else ():
                 if args.quick and claim.full_size_only:
                     continue
                 holds = claim.holds(rows)
