@@ -8,8 +8,9 @@ from scipy.special import gammaln, psi
 from polyad.datasets import make_lda
 from polyad.engine import count_blocks, use
 from polyad.inference import topic_posterior, topic_shares
+from polyad.inference.heldout import split_tokens
 from polyad.inference.kernels.topics import digamma
-from polyad.inference.single_topic import mixture_log_likelihood
+from polyad.inference.single_topic import mixture_completion
 
 TOPICS = np.array([[0.6, 0.3, 0.1, 0.0], [0.1, 0.1, 0.3, 0.5], [0.25, 0.25, 0.25, 0.25]])
 PRIOR = np.array([0.4, 0.9, 0.2])
@@ -119,5 +120,16 @@ def test_single_topic_posterior_is_bayes_rule():
     joint = np.array([[w * np.prod(t**x) for w, t in zip(weights, TOPICS)] for x in DOCUMENTS])
     assert np.allclose(found, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
     assert np.allclose(found[3], weights)
-    likelihood = mixture_log_likelihood(TOPICS, weights, blocks)
-    assert np.isclose(likelihood, np.log(joint.sum(axis=1)).sum())
+
+
+def test_single_topic_completion_is_bayes_rule():
+    weights = np.array([0.5, 0.3, 0.2])
+    documents = DOCUMENTS + 1
+    observed, _ = split_tokens(documents, 3)
+    whole, first = (
+        [sum(w * np.prod(t**x) for w, t in zip(weights, TOPICS)) for x in part]
+        for part in (documents, observed.toarray())
+    )
+    likelihood, n_tokens = mixture_completion(TOPICS, weights, count_blocks(documents), random_state=3)
+    assert np.isclose(likelihood, np.log(whole).sum() - np.log(first).sum(), rtol=1e-12)
+    assert n_tokens == documents.sum() - observed.sum()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from polyad.base.caller import warn_caller
 from polyad.corpus.corpus import Corpus, align_vocabulary, complete_report, make_corpus
 from polyad.corpus.documents import CorpusError, Document, Tally
 from polyad.corpus.formats.entries import Entries, blocks_in_order, blocks_of_batches, check_size, to_matrix
@@ -154,7 +154,7 @@ def _warn(reader: DocumentReader) -> None:
     """Tell what may have been lost in reading."""
     sentence = reader.report.warning()
     if sentence is not None:
-        warnings.warn(sentence, UserWarning, stacklevel=2)
+        warn_caller(sentence)
 
 
 @contextmanager

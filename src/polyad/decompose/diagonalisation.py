@@ -1,6 +1,5 @@
 """What every diagonaliser takes and returns."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.decompose.certainty import turning
 from polyad.decompose.energy import off_diagonal_energy
 
@@ -95,9 +95,8 @@ def summarise(stack: FloatArray, rotation: FloatArray, n_iter: int, converged: b
 
 def warn_not_converged(method: str, n_iter: int, change: float, tol: float) -> None:
     """Warn with numbers that a method stopped before its test of convergence was met."""
-    warnings.warn(
+    warn_caller(
         f'The diagonaliser "{method}" stopped after {n_iter} iterations with a change of {change:.1e} '
         f"(tolerance {tol:.1e}). Raise max_iter, or ask for fewer components.",
         ConvergenceWarning,
-        stacklevel=3,
     )

@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from polyad.engine.blas import limit_own_thread, single_threaded_blas
@@ -200,8 +201,10 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     Parameters
     ----------
     runner
-        A runner; or a number of threads of this process, -1 for one on every core it may use; or None for the runner
-        of the context around, and on every core where there is none. The answer of a pass does not depend on it.
+        A runner; or a number of threads of this process, as joblib counts them: -1 for one on every core, -2 for all
+        cores but one; or None for the runner of the context around, or where there is none for the number of
+        ``joblib.parallel_config``, or where that has none either for every core. The answer of a pass does not depend
+        on it.
 
     Examples
     --------
@@ -229,12 +232,26 @@ def current_runner() -> Runner:
 
 def _runner_for(runner: Runner | int | None) -> Runner:
     if runner is None:
-        runner = _chosen.get() or -1
+        around = _chosen.get()
+        return around if around is not None else Threads(_configured_threads())
     if all(hasattr(runner, name) for name in ("threads", "total", "step", "rows")):
         return cast(Runner, runner)
-    if isinstance(runner, int | np.integer) and not isinstance(runner, bool) and (runner == -1 or runner > 0):
-        return Threads(_cores() if runner == -1 else int(runner))
-    raise ValueError(f"n_jobs is {runner!r}; give a number of threads, or None or -1 for all cores.")
+    if isinstance(runner, int | np.integer) and not isinstance(runner, bool) and runner != 0:
+        return Threads(int(runner) if runner > 0 else max(1, _cores() + 1 + int(runner)))
+    raise ValueError(
+        f"n_jobs is {runner!r}; give a number of threads, None or -1 for all cores, or -2 for all but one."
+    )
+
+
+def _configured_threads() -> int:
+    """Return the threads where nobody says how many: as many as joblib was told, otherwise one on every core.
+
+    In a worker of joblib (a search over parameters, a cross-validation) it is one: the others have theirs.
+    """
+    backend, n_jobs = get_active_backend()
+    if not n_jobs:
+        return 1 if getattr(backend, "nesting_level", 0) else _cores()
+    return int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
 
 
 def _cores() -> int:

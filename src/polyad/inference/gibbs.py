@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, Stacked, for_each, step
 from polyad.inference.cells import cells_of, read_only
-from polyad.inference.kernels.evaluation import document_groups, sample_shares, seed_of
+from polyad.inference.kernels.evaluation import document_groups, refuse_fractions, sample_shares, seed_of
 from polyad.inference.posterior import checked_topics
 
 
@@ -17,7 +17,7 @@ def gibbs_shares(
     *,
     n_iter: int = 200,
     burn_in: int = 50,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: int | np.random.RandomState | np.random.Generator | None = 0,
 ) -> FloatArray:
     """Return the topic shares of documents as means of Gibbs samples, N x K; rows sum to 1.
 
@@ -71,6 +71,7 @@ def _sampled_shares(
     shard: Block, _: None, table: FloatArray, prior: FloatArray, n_iter: int, burn_in: int, seed: np.uint64
 ) -> tuple[Stacked, None]:
     """Return the mean shares of the documents of a shard, a few documents at a time in each thread."""
+    refuse_fractions(shard)
     cells, table, prior = cells_of(shard.rows), read_only(table), read_only(prior)
     values = read_only(np.where((table.max(axis=1) > 0)[cells.words], shard.rows.data, 0.0))
     shares = np.empty((shard.n_rows, prior.size))

@@ -8,10 +8,10 @@ methods for topic models", 2009): slow, and right.
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from polyad.base.arrays import FloatArray
@@ -25,6 +25,7 @@ from polyad.inference.kernels.evaluation import (
     document_groups,
     left_to_right_documents,
     sampling_table,
+    refuse_fractions,
     score_documents,
     seed_of,
     split_documents,
@@ -33,7 +34,7 @@ from polyad.inference.posterior import checked_topics, infer_block
 
 SUM_TOLERANCE = 1e-6
 
-RandomState = int | np.random.Generator | None
+RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 def completion_bits(
@@ -68,7 +69,8 @@ def completion_bits(
     Notes
     -----
     Probabilities below 1e-12 count as 1e-12, so that a word that no topic has costs 40 bits and not infinitely many.
-    Documents of fewer than two tokens have nothing to learn from and are left out.
+    Documents of fewer than two tokens have nothing to learn from and are left out. Of a fractional count the fraction
+    is split in equal halves, and a document that has one is never left out.
 
     Examples
     --------
@@ -89,7 +91,7 @@ def completion_log_likelihood(
     *,
     n_jobs: int | None = None,
     max_iter: int = 20,
-) -> tuple[float, int]:
+) -> tuple[float, float]:
     """Return the log-likelihood (natural log) of the second halves of documents, and the number of their tokens.
 
     Parameters are those of :func:`completion_bits`.
@@ -106,18 +108,23 @@ def completion_log_likelihood(
             _completed, source, np.ascontiguousarray(topics.T), topic_table(topics), alpha, seed, max_iter
         )
     if hidden_tokens == 0:
-        raise ValueError(
-            f"Not one of the {source.n_rows} documents has two tokens or more: there is nothing to predict. "
-            "Give longer documents."
-        )
-    return log_likelihood, int(hidden_tokens)
+        refuse_nothing_to_predict(source.n_rows)
+    return log_likelihood, int(hidden_tokens) if hidden_tokens == int(hidden_tokens) else hidden_tokens
+
+
+def refuse_nothing_to_predict(n_documents: int) -> NoReturn:
+    """Say that there is no document of which one half could predict the other."""
+    raise ValueError(
+        f"Not one of the {n_documents} documents has two tokens or more: there is nothing to predict. "
+        "Give longer documents."
+    )
 
 
 def _completed(
     block: Block, table: FloatArray, padded_table: Table, prior: FloatArray, seed: np.uint64, max_iter: int
 ) -> tuple[float, float]:
     """Return the log-likelihood of the hidden halves of the documents of a block, and their tokens."""
-    observed, hidden = _split(_without_single_tokens(block), seed, block.start)
+    observed, hidden = split_block(block, seed)
     shares = infer_block(count_block(observed), padded_table, prior, "map", max_iter)
     cells, found = cells_of(hidden), np.empty(block.n_rows)
     score_documents(
@@ -270,6 +277,7 @@ def _estimates(
     settings: tuple[int, ...],
     seed: np.uint64,
 ) -> tuple[Stacked, None]:
+    refuse_fractions(shard)
     cells, counts, found = cells_of(shard.rows), read_only(shard.rows.data), np.empty(shard.n_rows)
     table, prior = read_only(table), read_only(prior)
 
@@ -282,11 +290,22 @@ def _estimates(
 
 def _without_single_tokens(block: Block) -> sparse.csr_array:
     """Return the counts of a block with documents of one token made empty."""
-    counts, long_enough = block.rows, block.tokens >= 2
+    counts, long_enough = block.rows, (block.tokens >= 2) | _has_fractions(block.rows)
     if long_enough.all():
         return counts
     kept = counts.data * np.repeat(long_enough, np.diff(counts.indptr))
     return sparse.csr_array((kept, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def split_block(block: Block, seed: np.uint64) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the two halves of the tokens of a block's documents; those of a single token are empty in both."""
+    return _split(_without_single_tokens(block), seed, block.start)
+
+
+def _has_fractions(counts: sparse.csr_array) -> NDArray[np.bool_]:
+    """Tell the documents with a count that is no whole number."""
+    fractional = np.concatenate([[0], np.cumsum(counts.data % 1 != 0)])
+    return fractional[counts.indptr[1:]] > fractional[counts.indptr[:-1]]
 
 
 def _split(counts: sparse.csr_array, seed: np.uint64, start: int) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -294,6 +313,8 @@ def _split(counts: sparse.csr_array, seed: np.uint64, start: int) -> tuple[spars
     values, taken = read_only(counts.data), np.empty(counts.nnz)
     indptr = read_only(counts.indptr.astype(np.int64))
     split_documents(0, counts.shape[0], start, indptr, values, seed, taken)
+    fractions = values % 1
+    taken = taken + fractions / 2 if fractions.any() else taken
     return _with_values(counts, taken), _with_values(counts, values - taken)
 
 

@@ -7,6 +7,8 @@ from scipy.special import logsumexp
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
+from polyad.inference.heldout import RandomState, refuse_nothing_to_predict, split_block
+from polyad.inference.kernels.evaluation import seed_of
 from polyad.inference.presets import Preset
 
 
@@ -60,13 +62,31 @@ def _posterior(block: Block, mixture: _LogMixture) -> FloatArray:
     return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
 
-def mixture_log_likelihood(components: FloatArray, weights: FloatArray, source: Source) -> float:
-    """Return the exact log-likelihood of the token sequences of all documents."""
-    return total(_log_likelihood, source, _logarithms(components, weights))
+def mixture_completion(
+    components: FloatArray, weights: FloatArray, source: Source, *, random_state: RandomState = 0
+) -> tuple[float, float]:
+    """Return log p(second half | first half) of all documents, exactly, and the tokens of the second halves.
+
+    The halves are those of :func:`polyad.inference.completion_bits`.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> mixture_completion(np.array([[0.5, 0.5]]), np.ones(1), count_blocks([[2, 1]]))
+    (-1.386..., 2.0)
+    """
+    found, n_tokens = total(_completed, source, _logarithms(components, weights), seed_of(random_state))
+    if n_tokens == 0:
+        refuse_nothing_to_predict(source.n_rows)
+    return found, n_tokens
 
 
-def _log_likelihood(block: Block, mixture: _LogMixture) -> float:
-    return float(logsumexp(mixture.joint(block), axis=1).sum())
+def _completed(block: Block, mixture: _LogMixture, seed: np.uint64) -> tuple[float, float]:
+    observed, hidden = split_block(block, seed)
+    given = observed @ mixture.topics + mixture.weights
+    both = given + hidden @ mixture.topics
+    log_likelihood = logsumexp(both, axis=1) - logsumexp(given, axis=1)
+    return float(log_likelihood.sum()), float(hidden.sum())
 
 
 def polish_mixture(

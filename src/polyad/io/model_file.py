@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from polyad.base.words import Vocabulary, listed_words
 from polyad.corpus.words.tokens import TextOptions
 from polyad.io.archive import MAX_BYTES, Archive, ModelFileError, Pieces, open_archive, write_archive
 from polyad.io.arrays import array_pieces, check_values, checked_array
@@ -24,7 +25,7 @@ from polyad.io.plain import (
     scalars_to,
     to_json,
 )
-from polyad.io.registry import MAX_VIEWS, STORED, StoredClass
+from polyad.io.registry import MAX_VIEWS, STORED, StoredClass, is_column_names
 
 __all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_file", "save"]
 
@@ -37,7 +38,7 @@ MAX_HEADER_BYTES = 16 * 2**20
 _IDENTITY = ("format", "version", "class", "parameters", "scalars", "arrays", "names", "text_options")
 
 
-Words = Sequence[str] | tuple[Sequence[str] | None, ...]
+Words = Vocabulary | Sequence[Vocabulary | None]
 Options = TextOptions | tuple[TextOptions | None, ...]
 
 
@@ -77,8 +78,9 @@ def save(
         The fitted model.
     path : str or path
         The file, by custom named ``.polyad``.
-    vocabulary : sequence of str, optional
-        The word of each column; None takes those that the model knows. Of several views a tuple of such lists.
+    vocabulary : sequence of str or mapping, optional
+        The word of each column, or from words to columns; None takes those that the model knows. Of several views a
+        tuple of such.
     text_options : TextOptions, optional
         How the text was split, so that new text is treated alike; None takes what the model knows of its corpus. Of
         several views a tuple.
@@ -225,9 +227,9 @@ def _check_fitted_values(model: Any, stored: StoredClass) -> dict[str, int]:
 
 def _names_of(model: Any, stored: StoredClass, vocabulary: Words | None) -> dict[str, list[str]]:
     given = {key: _known(model, key) for key in stored.names}
-    lists = [key for key in given if key != "feature_names_in_"]
+    lists = [key for key in given if not is_column_names(key)]
     given |= dict(zip(lists, _one_for_each(lists, vocabulary, "vocabulary")))
-    return {key: [str(word) for word in words] for key, words in given.items() if words is not None}
+    return {key: listed_words(words) for key, words in given.items() if words is not None}
 
 
 def _text_options_of(model: Any, stored: StoredClass, text_options: Options | None) -> dict[str, Any] | None:
@@ -321,7 +323,8 @@ class BareModel:
 def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass, *, bare: bool = False) -> Any:
     unfolds = stored.structures or stored.view_arrays or stored.diagnostics[1] == "MixtureDiagnostics"
     bare = bare and not unfolds  # what a class sets from its arrays, only the class can set
-    model_class = type(header["class"], (BareModel,), {}) if bare else stored.load(header["class"])
+    tags = {"has_topics": "topic_shares_" in stored.arrays, "n_views": 1}
+    model_class = type(header["class"], (BareModel,), tags) if bare else stored.load(header["class"])
     axes: dict[str, int] = {}
     expected = {HEADER}
     model = model_class(**parameters_from(_section(header, "parameters"), None if bare else model_class))
@@ -339,10 +342,10 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
     _set_values(model, stored, values)
     names = _read_names(archive, _section(header, "names"), stored, axes, expected)
     for key in stored.names:
-        if key != "feature_names_in_":
+        if not is_column_names(key):
             _set(model, key, tuple(names[key]) if key in names else None)
         elif key in names:
-            model.feature_names_in_ = np.array(names[key], dtype=object)
+            setattr(model, key, np.array(names[key], dtype=object))
     for key, options in _read_text_options(header.get("text_options"), stored).items():
         _set(model, key, options)
     diagnostics = diagnostics_from(header.get("diagnostics"), stored, bare=bare)

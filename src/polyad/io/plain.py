@@ -79,6 +79,8 @@ def _plain(name: str, value: Any) -> Any:
         return _name_of_method(name, value)
     if _is_plain_list(value):
         return list(value)
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        return None  # what it would draw next is no part of the model; None draws anew each time, as it does
     if value is None or isinstance(value, str | bool) or _is_number(value):
         return value
     raise ModelFileError(
@@ -133,6 +135,7 @@ def scalars_to(model: Any, stored: StoredClass) -> dict[str, float]:
 
 def scalars_from(plain: Mapping[str, Any], stored: StoredClass, axes: Mapping[str, int]) -> dict[str, float]:
     """Check the stored numbers; those that are the length of an axis must be that."""
+    plain = {**stored.later_scalars, **plain}
     if set(plain) != set(stored.scalars):
         raise ModelFileError(f"its numbers are not {', '.join(stored.scalars)}")
     for name, axis in stored.scalars.items():

@@ -10,7 +10,15 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
 
-__all__ = ["LEAST_POSITIVE", "MOST_POSITIVE", "RUNTIME_PARAMETERS", "STORED", "ArrayRule", "StoredClass"]
+__all__ = [
+    "LEAST_POSITIVE",
+    "MOST_POSITIVE",
+    "RUNTIME_PARAMETERS",
+    "STORED",
+    "ArrayRule",
+    "StoredClass",
+    "is_column_names",
+]
 
 # How to run, not what to compute: these belong to a machine and a moment, and are left at their defaults by loading.
 RUNTIME_PARAMETERS = frozenset({"n_jobs", "verbose"})
@@ -69,6 +77,8 @@ class StoredClass:
         that of the view's words.
     any_number : bool
         Whether ``n_components`` may be None, which leaves K to the data.
+    later_scalars : mapping
+        Those of the scalars that files of older versions do not have, and what they are then.
     """
 
     module: str
@@ -81,6 +91,7 @@ class StoredClass:
     text_options: tuple[str, ...] = ()
     view_arrays: Mapping[str, ArrayRule] = field(default_factory=dict)
     any_number: bool = False
+    later_scalars: Mapping[str, float] = field(default_factory=dict)
 
     def of_views(self, n_views: int) -> StoredClass:
         """Return what is stored of a model of so many views: entry 0, 1, ... of each list; others as they are."""
@@ -115,6 +126,11 @@ class StoredClass:
     def load_structures(self) -> dict[str, type[Any]]:
         """Import the classes of the structures."""
         return {key: _imported(*home) for key, home in self.structures.items()}
+
+
+def is_column_names(key: str) -> bool:
+    """Tell the names of a table's columns, which a model has only where it was fitted with a table."""
+    return key.endswith("feature_names_in_")
 
 
 def _imported(module: str, name: str) -> type[Any]:
@@ -211,7 +227,7 @@ _LINEAR = StoredClass(
     ("polyad.models", "FactorDiagnostics"),
     _FACTOR_DIAGNOSTICS,
     structures={"factors_": _LINEAR_FACTORS},
-    names={"x_vocabulary_": "M1", "y_vocabulary_": "M2"},
+    names={"x_vocabulary_": "M1", "y_vocabulary_": "M2", "feature_names_in_": "M1", "y_feature_names_in_": "M2"},
     text_options=("x_text_options_", "y_text_options_"),
 )
 
@@ -229,7 +245,7 @@ STORED: Mapping[str, StoredClass] = {
     ),
     "DiscreteCCA": _LINEAR,
     "NonGaussianCCA": _LINEAR,
-    "MixedCCA": _LINEAR,
+    "MixedCCA": replace(_LINEAR, scalars={"counts_view_": None}, later_scalars={"counts_view_": 2.0}),
     "ICA": StoredClass(
         "polyad.models",
         _SIGNAL_ARRAYS,

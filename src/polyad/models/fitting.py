@@ -2,12 +2,12 @@
 
 import logging
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
+from polyad.base.caller import warn_caller
 from polyad.base.determined import UndeterminedWarning
 from polyad.engine import single_threaded_blas, use, working
 from polyad.engine.shown import shown_fit
@@ -55,12 +55,11 @@ def _warn_of_undetermined(diagnostics: Any) -> None:
     shown = ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
     certainty = diagnostics.certainty[list(numbers)]
     sure = f"{certainty.min():.2f}" + (f" to {certainty.max():.2f}" if len(numbers) > 1 else "")
-    warnings.warn(
+    warn_caller(
         f"These data do not determine {len(numbers)} of the {diagnostics.certainty.size} components (number {shown}; "
         f"certainty {sure}): others would explain the moments as well. Do not read much into them; ask for fewer "
         "components, or give more data. diagnostics_.certainty has the number of each.",
         UndeterminedWarning,
-        stacklevel=3,  # the caller of fit
     )
 
 

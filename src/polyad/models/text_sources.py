@@ -1,21 +1,73 @@
-"""Sources of text as data for models: read with words of their own for a fit, over a model's words afterwards."""
+"""Documents with words as data for models: read with words of their own for a fit, over a model's words afterwards."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from polyad.corpus import Corpus, CorpusError, CorpusSource, TextOptions
+from polyad.engine import Source, count_blocks
+from polyad.engine.checks import is_parts
+from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, names_of_columns
 
-__all__ = ["counted", "counted_over", "known_text", "known_words", "numbered_words", "words_of"]
+__all__ = ["counted", "counted_over", "known_text", "known_words", "numbered_words", "read_once", "words_of"]
+
+Words = tuple[str, ...] | None
+
+
+class TextBlocks:
+    """Blocks of documents that come one after the other; their words are known once they have passed."""
+
+    def __init__(self, blocks: Iterable[Any]) -> None:
+        self._blocks = blocks
+        self.vocabulary: Words = None
+        self.options: TextOptions | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        for number, block in enumerate(self._blocks):
+            words, options = known_text(block)
+            if number == 0:
+                self.vocabulary, self.options = words, options
+            elif words != self.vocabulary:
+                _refuse_different_words()
+            yield block
+
+
+@dataclass(frozen=True)
+class ReadBlocks:
+    """Blocks that have been read, with what was learned of their words."""
+
+    counts: Source
+    vocabulary: Words
+    options: TextOptions | None
 
 
 def counted(X: Any) -> Any:
-    """Return a source of text as a corpus with words of its own, for a fit, and anything else as it is."""
-    return X.corpus() if isinstance(X, CorpusSource) else X
+    """Return data for a fit: a source of text as a corpus with words of its own, and anything else as it is.
+
+    Blocks that come one after the other are followed, so that their words are known afterwards.
+    """
+    if isinstance(X, CorpusSource):
+        return X.corpus()
+    return TextBlocks(X) if _comes_in_turn(X) else X
+
+
+def read_once(X: Any) -> Any:
+    """Return an iterator, which can be read only once, as what it holds, and anything else as it is."""
+    if not hasattr(X, "__next__"):
+        return X
+    blocks = TextBlocks(X)
+    counts = count_blocks(blocks)
+    return ReadBlocks(counts, blocks.vocabulary, blocks.options)
+
+
+def _comes_in_turn(X: Any) -> bool:
+    is_known = isinstance(X, list | tuple | Source | Corpus | ReadBlocks | TextBlocks) or hasattr(X, "counts")
+    return not is_known and is_parts(X)
 
 
 def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: TextOptions | None) -> Any:
-    """Return a source of text as counts over the words of a fitted model, and anything else as it is.
+    """Return new documents for a fitted model: a source of text, and bags of words, as counts over its words.
 
     Parameters
     ----------
@@ -28,11 +80,14 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
 
     Returns
     -------
-    iterator of Corpus
-        Blocks of documents; the text of one is in memory at a time, and their counts go to disk where they are many.
+    object
+        Of a source of text blocks of documents; the text of one is in memory at a time, and their counts go to disk
+        where they are many. Anything else as it is, blocks that come one after the other with their words followed.
     """
+    if is_bags(X):
+        return counts_of_bags(X, n_words)
     if not isinstance(X, CorpusSource):
-        return X
+        return TextBlocks(X) if _comes_in_turn(X) else X
     blocks = iter(X.over(numbered_words(words, n_words), options))
     first = next(blocks, None)
     if first is None:
@@ -40,16 +95,24 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
     return chain([first], blocks)
 
 
-def known_text(X: Any) -> tuple[tuple[str, ...] | None, TextOptions | None]:
+def known_text(X: Any) -> tuple[Words, TextOptions | None]:
     """Return the words of a corpus, or of a list of parts of one, and how its text was split; None where not known."""
+    if isinstance(X, TextBlocks | ReadBlocks):
+        return X.vocabulary, X.options
+    if is_annotated(X):
+        return names_of_columns(X), None
     parts = X if isinstance(X, list | tuple) else [X]
     if not any(isinstance(part, Corpus) for part in parts):
         words = getattr(X, "vocabulary", None)
         return words if isinstance(words, tuple) else None, None
     vocabularies = {part.vocabulary if isinstance(part, Corpus) else None for part in parts}
     if len(vocabularies) > 1:
-        raise ValueError("The parts of X were counted over different words. Count all of them over one vocabulary.")
+        _refuse_different_words()
     return parts[0].vocabulary, parts[0].report.options
+
+
+def _refuse_different_words() -> None:
+    raise ValueError("The parts of X were counted over different words. Count all of them over one vocabulary.")
 
 
 def words_of(model: Any) -> tuple[str, ...]:

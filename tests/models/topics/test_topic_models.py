@@ -387,7 +387,6 @@ def test_diagnostics():
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.full((5, 3), 0.5), "fractional count 0.5 at row 0.*tf-idf"),
         (-np.ones((5, 3)), "Negative values"),
         (np.zeros((5, 3)), "Only 0 of the n_features=3 words occur"),
         (np.full((2, 3), 4.0), "n_samples=2"),

@@ -63,13 +63,9 @@ def bits_of_words(model: Any, counts: Any, running: Running) -> tuple[float, flo
     """Return the bits a word of a model, and of a unigram on the same words."""
     import numpy as np
 
-    from polyad import SingleTopic
     from polyad.inference import completion_bits
 
     bits = -model.score(counts) / np.log(2)
-    if isinstance(model, SingleTopic):  # scores whole documents
-        totals = np.asarray(counts.sum(axis=0)).ravel()
-        return bits, float(-(totals @ np.log2(model.word_probabilities_)) / totals.sum())
     alone = model.word_probabilities_[None, :]
     return bits, completion_bits(alone, 1.0, counts, running.seed, n_jobs=running.jobs)
 

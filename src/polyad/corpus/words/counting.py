@@ -11,7 +11,7 @@ from inspect import signature
 from itertools import islice
 from typing import Any
 
-import joblib  # type: ignore[import-untyped]
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array

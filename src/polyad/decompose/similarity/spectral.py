@@ -1,12 +1,11 @@
 """The eigenvector method: one combination of the matrices, and what to do where its eigenvalues are complex."""
 
-import warnings
-
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.base.fixed import fixed_directions
 from polyad.decompose.diagonalisation import checked_stack
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, summarise_similarity
@@ -52,12 +51,11 @@ def similarity_spectral(
         directions = fixed_directions(matrices.shape[0], n_tries)
     Q, n_complex = eigenvector_basis(np.tensordot(directions, matrices, axes=1))
     if n_complex:
-        warnings.warn(
+        warn_caller(
             f"{n_complex} of the {len(Q)} eigenvalues are complex, which noise alone does: the real and imaginary "
             'parts of their vectors stand in for them. Use the method "exact" or "jdtm", give more data, or ask for '
             "fewer components.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return summarise_similarity(matrices, Q, len(directions), n_complex == 0)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.base.compiled import compiled, inlined
+from polyad.engine import Block
 from polyad.inference.kernels.topics import longest_row
 
 PROBABILITY_FLOOR = 1e-12  # 40 bits for a token that no topic explains: a heavy fine, and a finite one
@@ -23,9 +24,22 @@ FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = np.uint64(30), np.uint64(27), np.uint64(
 MANTISSA_SHIFT, UNIT = np.uint64(11), 2.0**-53
 
 
-def seed_of(random_state: int | np.random.Generator | None) -> np.uint64:
-    """Return the number from which the streams of all documents start."""
+def seed_of(random_state: int | np.random.RandomState | np.random.Generator | None) -> np.uint64:
+    """Return the number from which the streams of all documents start; a generator moves on by it."""
+    if isinstance(random_state, np.random.RandomState):
+        return random_state.randint(0, 2**64, dtype=np.uint64)
     return np.random.default_rng(random_state).integers(0, 2**64, dtype=np.uint64)
+
+
+def refuse_fractions(shard: Block) -> None:
+    """Refuse counts that are no whole numbers: a sampler gives every single token a topic."""
+    fractional = np.flatnonzero(shard.rows.data % 1 != 0)
+    if fractional.size:
+        row = shard.start + int(np.searchsorted(shard.rows.indptr, fractional[0], side="right")) - 1
+        raise ValueError(
+            f"X has the fractional count {shard.rows.data[fractional[0]]:g} at row {row}, and a sampler gives every "
+            "token a topic: round the counts first."
+        )
 
 
 def sampling_table(topics: FloatArray) -> FloatArray:

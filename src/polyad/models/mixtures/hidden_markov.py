@@ -1,7 +1,6 @@
 """Hidden Markov models by the method of moments, then Baum and Welch."""
 
 import os
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.engine import Source, expect
 from polyad.engine.sequences import sequences_of
 from polyad.inference.mixtures.chains import (
@@ -149,11 +149,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
                 smoothing=self.smoothing,
             )
         if self.start == "moments" and "seeds" in starts and self.n_components > 1:
-            warnings.warn(
-                f"There is no start from moments: {note}. The passes begin from groups of rows instead.",
-                UserWarning,
-                stacklevel=3,
-            )
+            warn_caller(f"There is no start from moments: {note}. The passes begin from groups of rows instead.")
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.chain)

@@ -1,7 +1,6 @@
 """Mixtures of hidden classes that several views show, by the method of moments, then EM."""
 
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.engine import Source, expect, ordered_by_content
 from polyad.inference.mixtures.classes import (
     ClassMixture,
@@ -137,7 +137,7 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
             )
         if self.start == "moments" and self.n_components > 1 and note:
             instead = " EM begins from groups of rows instead." if "seeds" in starts else " The others are used."
-            warnings.warn(f"The moments say too little: {note}.{instead}", UserWarning, stacklevel=3)
+            warn_caller(f"The moments say too little: {note}.{instead}")
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.mixture, kinds, widths)

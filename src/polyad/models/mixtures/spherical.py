@@ -1,7 +1,6 @@
 """Mixtures of Gaussians by the method of moments, then EM."""
 
 import os
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.engine import Source, expect, ordered_by_content, signal_blocks
 from polyad.engine.checks import is_parts
 from polyad.inference.mixtures.gaussian import (
@@ -276,10 +276,8 @@ class SphericalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
             return None, np.zeros(0), "as asked for"
         found, spectrum, note = moment_start(source, self.n_components, shared=self.shared)
         if found is None and self.start == "moments" and self.n_components > 1:
-            warnings.warn(
-                f"There is no start from moments: {note}. EM begins from seeds that lie far from each other instead.",
-                UserWarning,
-                stacklevel=5,  # the caller of fit
+            warn_caller(
+                f"There is no start from moments: {note}. EM begins from seeds that lie far from each other instead."
             )
         return found, spectrum, note
 

@@ -10,7 +10,8 @@ from scipy import sparse
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, aligned, count_blocks, total
 from polyad.engine.blocks import canonical_rows, is_sparse
-from polyad.engine.checks import is_parts, matrix_of
+from polyad.engine.checks import is_parts
+from polyad.engine.inputs import matrix_of
 from polyad.engine.sources import arrays_of
 
 KINDS = ("counts", "categorical", "binary", "gaussian")

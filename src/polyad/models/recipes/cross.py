@@ -1,6 +1,5 @@
 """The steps that all two-view models share, as functions on a source of two views."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +7,11 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
-from polyad.engine import Block, Source, aligned, count_blocks, signal_blocks, total, view_of
+from polyad.engine import Block, Source, aligned, total, view_of
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.views.covariances import characteristic_targets, generalised_targets, processing_points, unit_scales
@@ -80,19 +80,14 @@ class CrossFit:
     diagnostics: FactorDiagnostics
 
 
-def paired_views(X: Any, Y: Any, *, x_counts: bool, y_counts: bool) -> Source:
-    """Return two checked views as one source; a message about Y says Y."""
-    left = (count_blocks if x_counts else signal_blocks)(X)
-    try:
-        right = (count_blocks if y_counts else signal_blocks)(Y)
-    except ValueError as error:
-        raise ValueError(str(error).replace("X ", "Y ", 1)) from None
-    if left.n_rows != right.n_rows:
+def paired(x_view: Source, y_view: Source) -> Source:
+    """Return two views as one source; they have one row each for every sample."""
+    if x_view.n_rows != y_view.n_rows:
         raise ValueError(
-            f"X has {left.n_rows} rows and Y has {right.n_rows}: the two views must have one row each for every "
-            "sample, in the same order. Drop the samples that only one of them has."
+            f"X has {x_view.n_rows} rows and Y has {y_view.n_rows}: inconsistent numbers of samples. The two views "
+            "must have one row each for every sample, in the same order. Drop the samples that only one of them has."
         )
-    return aligned(left, right)
+    return aligned(x_view, y_view)
 
 
 def fit_cross(source: Source, options: CrossOptions) -> CrossFit:
@@ -194,11 +189,9 @@ def warn_constant_columns(name: str, variances: FloatArray, mean: FloatArray) ->
     constant = np.flatnonzero(variances <= 1e-20 * np.maximum(mean**2, 1e-280))
     if 0 < constant.size < variances.size:
         shown = ", ".join(map(str, constant[:5])) + (", ..." if constant.size > 5 else "")
-        warnings.warn(
+        warn_caller(
             f"{constant.size} columns of {name} are constant ({shown}): they carry nothing and get loadings of 0. "
-            "Drop them to be rid of this message.",
-            UserWarning,
-            stacklevel=8,  # the caller of fit
+            "Drop them to be rid of this message."
         )
 
 

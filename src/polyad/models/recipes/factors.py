@@ -7,9 +7,12 @@ import numpy as np
 from scipy import linalg
 
 from polyad.base.arrays import FloatArray
-from polyad.engine import Block, Source, rows
+from polyad.engine import Block, Source, rows, total
+from polyad.models.features import refuse_other_columns
 from polyad.models.recipes.cross import CrossFit
-from polyad.moments.views.cross import CentredProjection, centred_projection, projected_covariances
+from polyad.moments.views.cross import CentredProjection, centred_projection, dense_rows, projected_covariances
+
+CELLS = 1 << 20  # of a second view, that are predicted at a time
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,15 @@ class LinearFactors:
     y_covariance: FloatArray
     x_mean: FloatArray
     y_mean: FloatArray
+
+    def swapped(self) -> "LinearFactors":
+        """Return the same with the two views in the other order."""
+        return LinearFactors(
+            *(self.y_loadings, self.x_loadings),
+            *(self.y_projection, self.x_projection),
+            *(self.y_covariance, self.x_covariance),
+            *(self.y_mean, self.x_mean),
+        )
 
     @property
     def correlations(self) -> FloatArray:
@@ -114,10 +126,46 @@ def _projected_block(block: Block, project: CentredProjection) -> FloatArray:
     return project(block.rows)
 
 
-def refuse_other_columns(found: int, expected: int, name: str) -> None:
-    """Say that a view has another number of columns than at fit."""
-    if found != expected:
-        raise ValueError(f"{name} has {found} columns, but the model was fitted with {expected}.")
+def explained_variance(factors: LinearFactors, source: Source, *, not_negative: bool) -> FloatArray:
+    """Return the coefficient of determination of every column of the second view, predicted from the first, M2.
+
+    A column that does not vary has 1 where it is predicted without an error, otherwise 0, as in scikit-learn.
+
+    Parameters
+    ----------
+    factors
+        What predicts.
+    source
+        Both views.
+    not_negative
+        Whether predictions below 0 are taken as 0.
+    """
+    n_rows, sums, squares, errors = total(_prediction_errors, source, factors, not_negative)
+    spread = np.maximum(squares - sums**2 / n_rows, 0.0)
+    varies = spread > 1e-12 * np.maximum(squares, 1e-300)
+    return np.where(varies, 1 - errors / np.where(varies, spread, 1.0), np.where(errors > 0, 0.0, 1.0))
+
+
+def _prediction_errors(
+    block: Block, factors: LinearFactors, not_negative: bool
+) -> tuple[int, FloatArray, FloatArray, FloatArray]:
+    """Return the rows of a block, and for every column of the second view its sum, its squares and those of errors.
+
+    Sums are those of differences from the fitted mean, so that their squares keep their digits.
+    """
+    x_rows, y_rows = block.views
+    found = factors.from_x(centred_projection(factors.x_projection, factors.x_mean)(x_rows))
+    sums, squares, errors = (np.zeros(factors.y_mean.size) for _ in range(3))
+    some = max(1, CELLS // factors.y_mean.size)
+    for first in range(0, block.n_rows, some):
+        rows_now = slice(first, first + some)
+        expected = found[rows_now] @ factors.y_loadings.T + factors.y_mean
+        seen = dense_rows(y_rows[rows_now])
+        errors += ((seen - (np.maximum(expected, 0.0) if not_negative else expected)) ** 2).sum(axis=0)
+        centred = seen - factors.y_mean
+        sums += centred.sum(axis=0)
+        squares += (centred**2).sum(axis=0)
+    return block.n_rows, sums, squares, errors
 
 
 def estimated_sources(factors: LinearFactors, x_view: Source | None, y_view: Source | None) -> FloatArray:

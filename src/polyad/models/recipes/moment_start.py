@@ -1,11 +1,11 @@
 """Steps 1 to 4 for counts: from a corpus to the topics that its moments give."""
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.base.determined import DETERMINED, NoiseWarning
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
 from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words
@@ -142,11 +142,10 @@ def start_from_moments(
     if topics.shape[0] < n_components:
         raise RankError(message, found, spectrum)
     if n_components > 1:
-        warnings.warn(
+        warn_caller(
             f"The second moment of these data supports {found} of the {n_components} topics asked for; the others "
             "start from single documents. Ask for fewer topics, or give more (or longer) documents.",
             NoiseWarning,
-            stacklevel=5,
         )
     values = np.resize(start.values, n_components)
     certainty = np.concatenate([start.certainty, np.zeros(n_components - start.certainty.size)])
@@ -179,12 +178,11 @@ def _warn_of_noise(start: MomentStart, n_components: int) -> None:
     last = start.spectrum[n_components - 1]
     if last <= start.noise and not (start.certainty < DETERMINED).any():  # those are named when the fit is done
         standing_out = int((start.spectrum > start.noise).sum())
-        warnings.warn(
+        warn_caller(
             f"{n_components} topics were asked for, and about {standing_out} stand out from the noise of the second "
             f"moment (eigenvalue {last:.2g}, noise {start.noise:.2g}): some topics may be made of noise. "
             "Ask for fewer, or give more documents.",
             NoiseWarning,
-            stacklevel=6,
         )
 
 

@@ -1,38 +1,43 @@
 """What the topic models share: reading, inference, evaluation, word lists."""
 
-import os
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from polyad.base.arrays import FloatArray
+from polyad.base.arrays import FloatArray, Floats, in_precision_of
+from polyad.base.words import Vocabulary, listed_words
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
-from polyad.engine.checks import matrix_of
+from polyad.engine.scaled import scaled
 from polyad.engine.sources import part_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.metrics.words import top_documents, top_words, word_scores
+from polyad.models.features import refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.moment_start import Corpus
+from polyad.models.saving import SavedModel
 from polyad.models.stopwatch import StopWatch
-from polyad.models.text_sources import counted, counted_over, known_text, known_words
+from polyad.models.text_sources import counted, counted_over, known_text, known_words, read_once
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.moments import summarise_counts
 
 INFERENCE_ITERATIONS = 12
+PROPORTIONS_LENGTH = 100.0  # tokens of a document on average, where counts are proportions
 
 
-class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the topic models; not a model by itself.
 
     A subclass implements ``_fit_corpus``, and for anything but Dirichlet shares its own ``_shares``.
     """
+
+    has_topics: ClassVar[bool] = True
+    n_views: ClassVar[int] = 1
 
     components_: FloatArray
     doc_topic_prior_: FloatArray
@@ -80,8 +85,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
         if n_components > N:
             raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
-        source = resident(ordered_by_content(source))
-        corpus = Corpus(source, summarise_counts(source))
+        corpus = learned_from(source)
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
             raise ValueError(
@@ -97,17 +101,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.vocabulary_, self.text_options_ = words, options
         elif words is not None and self.vocabulary_ is not None:
             refuse_other_words(words, self.vocabulary_)
-        X = matrix_of(X)
-        if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-        elif reset:
-            self.n_features_in_ = n_features
-            if hasattr(self, "feature_names_in_"):
-                del self.feature_names_in_
-        elif n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
-            )
+        remember_columns(self, X, n_features, reset=reset)
 
     def _keep(self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus) -> NDArray[np.intp]:
         """Store topics in the canonical order, largest share of tokens first; return the order."""
@@ -126,14 +120,20 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._remember_features(X, source.n_columns, reset=False)
         return source
 
-    def transform(self, X: Any) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit, and return the topic shares of the same documents; X may be an iterator, which is read once."""
+        X = read_once(X)
+        return self.fit(X, y).transform(X)
+
+    def transform(self, X: Any) -> Floats:
         """Return the topic shares of documents, N x K; rows sum to 1.
 
-        A document without tokens gets the prior's mean. One row for every input row, in the same order.
+        A document without tokens gets the prior's mean. One row for every input row, in the same order; single
+        precision where X has it.
         """
         source = self._checked_input(X)
         with running(self.n_jobs):
-            return self._shares(source)
+            return in_precision_of(X, self._shares(source))
 
     def _shares(self, source: Source) -> FloatArray:
         return topic_shares(
@@ -145,11 +145,13 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         By document completion: shares are inferred from one half of each document's tokens, the other half is scored.
         """
-        source = self._checked_input(X)
-        log_likelihood, n_tokens = completion_log_likelihood(
+        log_likelihood, n_tokens = self._completion(self._checked_input(X))
+        return log_likelihood / n_tokens
+
+    def _completion(self, source: Source) -> tuple[float, float]:
+        return completion_log_likelihood(
             self.components_, self.doc_topic_prior_, source, random_state=self.random_state, n_jobs=self.n_jobs
         )
-        return log_likelihood / n_tokens
 
     def perplexity(self, X: Any) -> float:
         """Return exp(-score(X)): as uncertain as a fair choice among so many words."""
@@ -160,12 +162,34 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "components_")
         return np.array([f"topic_{k}" for k in range(self.components_.shape[0])], dtype=object)
 
+    @overload
     def topics(
         self,
         n: int = 10,
         by: str = "relevance",
         *,
-        vocabulary: Sequence[str] | None = None,
+        vocabulary: Vocabulary | None = None,
+        as_frame: Literal[False] = False,
+        weight: float = 0.6,
+    ) -> list[list[str]]: ...
+
+    @overload
+    def topics(
+        self,
+        n: int = 10,
+        by: str = "relevance",
+        *,
+        vocabulary: Vocabulary | None = None,
+        as_frame: bool,
+        weight: float = 0.6,
+    ) -> Any: ...
+
+    def topics(
+        self,
+        n: int = 10,
+        by: str = "relevance",
+        *,
+        vocabulary: Vocabulary | None = None,
         as_frame: bool = False,
         weight: float = 0.6,
     ) -> Any:
@@ -178,7 +202,8 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         by
             "relevance" (Sievert and Shirley 2014), "probability" or "lift".
         vocabulary
-            The words; None takes those of the corpus or the column names that the model was fitted with, or x0, x1, ...
+            The words, a list, an array or a mapping such as ``CountVectorizer().vocabulary_``; None takes those of
+            the corpus or the column names that the model was fitted with, or x0, x1, ...
         as_frame
             Return a pandas table with topic, rank, word, probability, score and the topic's certainty (see
             :class:`polyad.models.Diagnostics`) in place of a list of lists.
@@ -204,31 +229,18 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             columns=["topic", "rank", "word", "probability", "score", "certainty"],
         )
 
-    def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:
+    def _words(self, vocabulary: Vocabulary | None) -> Sequence[str]:
         if vocabulary is None:
             names = getattr(self, "vocabulary_", None)
             if names is None:
                 names = getattr(self, "feature_names_in_", None)
             return [f"x{m}" for m in range(self.n_features_in_)] if names is None else [str(name) for name in names]
-        if len(vocabulary) != self.n_features_in_:
+        words = listed_words(vocabulary)
+        if len(words) != self.n_features_in_:
             raise ValueError(
-                f"The vocabulary has {len(vocabulary)} words, and the model was fitted with {self.n_features_in_}."
+                f"The vocabulary has {len(words)} words, and the model was fitted with {self.n_features_in_}."
             )
-        return vocabulary
-
-    def save(self, path: str | os.PathLike[str], *, vocabulary: Sequence[str] | None = None) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it.
-
-        Parameters
-        ----------
-        path
-            The file, by custom named ``.polyad``; it appears only when it is complete.
-        vocabulary
-            The words of the columns; None takes those of the corpus that the model was fitted with.
-        """
-        from polyad.io import save  # here, because the file knows the models: the one arrow that points up
-
-        save(self, path, vocabulary=vocabulary)
+        return words
 
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n.
@@ -253,19 +265,23 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-def refuse_other_words(found: Sequence[str], fitted: Sequence[str]) -> None:
-    """Refuse documents counted over other words, or in another order, than the model was fitted with."""
-    if tuple(found) == tuple(fitted):
-        return
-    place = next((m for m, (a, b) in enumerate(zip(found, fitted)) if a != b), min(len(found), len(fitted)))
-    there, here = (repr(words[place]) if place < len(words) else "nothing" for words in (found, fitted))
-    raise ValueError(
-        f"The documents were counted over other words than the model was fitted with: column {place} is {there}, and "
-        f"{here} in the model. Count them against the model's own vocabulary."
-    )
+def learned_from(source: Source) -> Corpus:
+    """Return documents in their canonical order, summed up; proportions as documents of so many tokens.
+
+    Counts that are there are 1 or more. Where they are less on average they are proportions, or weights such as tf-idf:
+    taken for tokens, they would leave most documents too short for a triple of words, and for likelihood to tell
+    topics apart.
+    """
+    source = resident(ordered_by_content(source))
+    summary = summarise_counts(source)
+    if 0 < summary.tokens < summary.n_cells:
+        source = scaled(source, PROPORTIONS_LENGTH / summary.mean_length)
+        summary = summarise_counts(source)
+    return Corpus(source, summary)
 
 
 def checked_n_components(n_components: Any) -> int:

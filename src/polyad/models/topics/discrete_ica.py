@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from polyad.base.arrays import FloatArray
+from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose import Diagonaliser, gamma_prior
 from polyad.engine import Block, expect, rows
 from polyad.inference.presets import preset_of
@@ -67,7 +67,7 @@ class DiscreteICA(TopicModel):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 2,
         *,
         method: str | Diagonaliser = "power",
         normalize: bool = True,
@@ -117,7 +117,7 @@ class DiscreteICA(TopicModel):
         total = mean**2 / excess if excess > 0 else float(gamma_prior(start.values, mean)[0].sum())
         return np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Floats:
         """Return topic shares (rows sum to 1), or intensities with ``normalize=False``; N x K.
 
         The intensities are posterior means: (shape + expected tokens) / (rate + 1).
@@ -125,10 +125,10 @@ class DiscreteICA(TopicModel):
         source = self._checked_input(X)
         with running(self.n_jobs):
             shares = self._shares(source)
-            if self.normalize:
-                return shares
-            total = self.doc_topic_prior_.sum()
-            return shares * ((total + rows(document_tokens, source)) / (self.rate_ + 1))[:, None]
+            if not self.normalize:
+                total = self.doc_topic_prior_.sum()
+                shares = shares * ((total + rows(document_tokens, source)) / (self.rate_ + 1))[:, None]
+        return in_precision_of(X, shares)
 
 
 def document_tokens(block: Block) -> FloatArray:

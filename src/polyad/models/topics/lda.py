@@ -81,7 +81,7 @@ class LDA(TopicModel):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 2,
         *,
         method: str | Diagonaliser = "power",
         weights: str | float = LENGTH_POWER,

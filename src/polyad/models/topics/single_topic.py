@@ -9,7 +9,7 @@ from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser, mixture_weights
 from polyad.engine import Source, expect
 from polyad.inference.presets import Preset, preset_of
-from polyad.inference.single_topic import MixturePolished, mixture_log_likelihood, polish_mixture, topic_posterior
+from polyad.inference.single_topic import MixturePolished, mixture_completion, polish_mixture, topic_posterior
 from polyad.models.fitting import running
 from polyad.models.recipes.moment_start import (
     FLOOR_SHARE,
@@ -23,7 +23,7 @@ from polyad.models.recipes.plan import mixture_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
-from polyad.moments import raw_moments, summarise_counts
+from polyad.moments import raw_moments
 from polyad.moments.counts.concentration import mean_shares
 
 
@@ -69,7 +69,7 @@ class SingleTopic(TopicModel):
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 2,
         *,
         method: str | Diagonaliser = "power",
         weights: str | float = "length",
@@ -122,11 +122,7 @@ class SingleTopic(TopicModel):
         """Return the most probable topic of each document."""
         return np.asarray(self.transform(X)).argmax(axis=1)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the exact mean log-likelihood per token (natural logarithm; higher is better)."""
-        source = self._checked_input(X)
+    def _completion(self, source: Source) -> tuple[float, float]:
+        """Return the exact log-likelihood of the hidden halves given the others, and their tokens."""
         with running(self.n_jobs):
-            n_tokens = summarise_counts(source).tokens
-            if n_tokens == 0:
-                raise ValueError("X has no tokens to score.")
-            return mixture_log_likelihood(self.components_, self.weights_, source) / n_tokens
+            return mixture_completion(self.components_, self.weights_, source, random_state=self.random_state)

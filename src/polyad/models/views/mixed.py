@@ -1,22 +1,23 @@
 """Mixed CCA: independent factors shared by measurements and counts."""
 
-import os
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
-from polyad.base.arrays import FloatArray
-from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.engine import count_blocks, signal_blocks, single_threaded_blas
-from polyad.models.fitting import fitted_at_once, running
-from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
-from polyad.models.recipes.factors import estimated_sources, linear_factors
+from polyad.engine import Source
+from polyad.engine.blocks import is_sparse
+from polyad.engine.checks import is_parts
+from polyad.engine.inputs import matrix_of
+from polyad.models.recipes.factors import LinearFactors
+from polyad.models.views.base import TwoViewModel
+from polyad.models.views.diagnostics import FactorDiagnostics
 
 
-class MixedCCA(BaseEstimator):  # type: ignore[misc]
+class MixedCCA(TwoViewModel):
     """Independent sources shared by measurements and counts: X = D1 a + e1, Y ~ Poisson(D2 a + e2).
+
+    The views come in either order: where the first is sparse, or of whole numbers from 0 up, and the second is not, the
+    first holds the counts.
 
     Parameters
     ----------
@@ -41,6 +42,8 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
         The means of the views.
     factors_
         What linear inference needs: a :class:`polyad.models.recipes.factors.LinearFactors`.
+    counts_view_
+        Which view holds the counts: 1 for X, 2 for Y.
     diagnostics_
         A :class:`polyad.models.views.diagnostics.FactorDiagnostics`.
 
@@ -53,79 +56,54 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
     ((20, 2), True)
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        statistics: str = "auto",
-        method: str | SimilarityDiagonaliser = "jdtm",
-        metric: str = "auto",
-        step: float = 0.6,
-        max_iter: int | None = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.statistics = statistics
-        self.method = method
-        self.metric = metric
-        self.step = step
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    counts_view_: int
 
-    @fitted_at_once
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Learn the loadings of both views.
+    signs_by = "y"
 
-        Parameters
-        ----------
-        X
-            Samples x channels: measurements. An array, a DataFrame, an iterable of blocks, or a source.
-        Y
-            Samples x words: counts of the same samples, sparse or dense.
-        """
-        options = self._options()
-        views = paired_views(X, Y, x_counts=False, y_counts=True)
-        found = fit_cross(views, options)
-        self.factors_ = linear_factors(found, views, signs_by="y")
-        self.diagnostics_ = found.diagnostics
-        self._unfold()
-        return self
+    def _tell_kinds(self, X: Any, Y: Any) -> None:
+        """Take the first view for the counts only where it looks like them, and the second does not."""
+        self.counts_view_ = 1 if looks_like_counts(X) and not looks_like_counts(Y) else 2
 
-    def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
-        """Return the best linear estimate of the sources from one view or both, N x K, centred."""
-        check_is_fitted(self)
-        with running(self.n_jobs):
-            x_view = None if X is None else signal_blocks(X)
-            y_view = None if Y is None else count_blocks(Y)
-            return estimated_sources(self.factors_, x_view, y_view)
+    def _counts(self) -> tuple[bool, bool]:
+        return self.counts_view_ == 1, self.counts_view_ == 2
 
-    @single_threaded_blas()
-    def predict(self, X: Any) -> FloatArray:
-        """Return the expected counts of the second view, N x M2; none is negative."""
-        return np.maximum(self.transform(X) @ self.factors_.y_loadings.T + self.y_mean_, 0.0)
+    def _learned(self, x_view: Source, y_view: Source) -> tuple[LinearFactors, FactorDiagnostics]:
+        """Return the factors; measurements come first in all steps, so that the order of the views does not matter."""
+        if self.counts_view_ == 2:
+            return self._learned_of(x_view, y_view, (False, True))
+        factors, diagnostics = self._learned_of(y_view, x_view, (False, True))
+        return factors.swapped(), diagnostics
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that a second view of counts is not negative."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
 
     def _unfold(self) -> None:
-        """Set what follows from the factors; a model that was loaded has only these."""
-        self.x_loadings_, self.y_loadings_ = self.factors_.x_loadings, np.maximum(self.factors_.y_loadings, 0.0)
-        self.x_mean_, self.y_mean_ = self.factors_.x_mean, self.factors_.y_mean
-        self.correlations_ = self.factors_.correlations
+        super()._unfold()
+        if self.counts_view_ == 1:
+            self.x_loadings_ = np.maximum(self.x_loadings_, 0.0)
+        else:
+            self.y_loadings_ = np.maximum(self.y_loadings_, 0.0)
 
-    def _options(self) -> CrossOptions:
-        return CrossOptions(
-            n_components=self.n_components,
-            statistics=self.statistics,
-            method=self.method,
-            metric=self.metric,
-            step=self.step,
-            max_iter=self.max_iter,
-            x_counts=False,
-            y_counts=True,
-        )
+
+def looks_like_counts(view: Any) -> bool:
+    """Tell whether a view is sparse, or of whole numbers from 0 up; blocks that come in turn cannot be looked at.
+
+    Examples
+    --------
+    >>> looks_like_counts([[0, 3], [1, 0]]), looks_like_counts([[0.5, 3.0]]), looks_like_counts(iter([[[1, 2]]]))
+    (True, False, False)
+    """
+    if isinstance(view, Source):
+        return is_sparse(view.shard(0).rows)
+    view = matrix_of(view)
+    if is_parts(view):
+        return isinstance(view, list | tuple) and all(map(looks_like_counts, view))
+    if is_sparse(view):
+        return True
+    values = np.asarray(view)
+    if values.dtype.kind not in "biuf":
+        return False
+    return values.dtype.kind in "bu" or bool((values >= 0).all() and (np.floor(values) == values).all())

@@ -1,20 +1,15 @@
 """Non-Gaussian CCA: independent factors shared by two views of measurements."""
 
-import os
-from typing import Any, Self
+from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+import numpy as np
+from sklearn.base import RegressorMixin
 
-from polyad.base.arrays import FloatArray
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.engine import signal_blocks, single_threaded_blas
-from polyad.models.fitting import fitted_at_once, running
-from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
-from polyad.models.recipes.factors import estimated_sources, linear_factors
+from polyad.models.views.base import Metric, SimilarityMethod, Statistics, TwoViewModel
 
 
-class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
+class NonGaussianCCA(RegressorMixin, TwoViewModel):  # type: ignore[misc]
     """Independent sources shared by two views: X = D1 a + e1, Y = D2 a + e2 with any noise in each view.
 
     Classical CCA finds the space of the shared sources and no more; sources that are not Gaussian make every single
@@ -70,72 +65,32 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
         self,
         n_components: int = 2,
         *,
-        statistics: str = "auto",
-        method: str | SimilarityDiagonaliser = "jdtm",
-        metric: str = "auto",
+        statistics: Statistics = "auto",
+        method: SimilarityMethod | SimilarityDiagonaliser = "jdtm",
+        metric: Metric = "auto",
         step: float = 1.0,
         max_iter: int | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.statistics = statistics
-        self.method = method
-        self.metric = metric
-        self.step = step
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    @fitted_at_once
-    def fit(self, X: Any, Y: Any) -> Self:
-        """Learn the loadings of both views.
-
-        Parameters
-        ----------
-        X, Y
-            Samples x channels, aligned: arrays, DataFrames, iterables of blocks, or sources.
-        """
-        options = self._options()
-        views = paired_views(X, Y, x_counts=False, y_counts=False)
-        found = fit_cross(views, options)
-        self.factors_ = linear_factors(found, views, signs_by="x")
-        self.diagnostics_ = found.diagnostics
-        self._unfold()
-        return self
-
-    def transform(self, X: Any = None, Y: Any = None) -> FloatArray:
-        """Return the best linear estimate of the sources from one view or both, N x K."""
-        check_is_fitted(self)
-        with running(self.n_jobs):
-            x_view, y_view = (None if view is None else signal_blocks(view) for view in (X, Y))
-            return estimated_sources(self.factors_, x_view, y_view)
-
-    @single_threaded_blas()
-    def predict(self, X: Any) -> FloatArray:
-        """Return the expected second view, N x M2."""
-        return self.transform(X) @ self.y_loadings_.T + self.y_mean_
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
-
-    def _unfold(self) -> None:
-        """Set what follows from the factors; a model that was loaded has only these."""
-        self.x_loadings_, self.y_loadings_ = self.factors_.x_loadings, self.factors_.y_loadings
-        self.x_mean_, self.y_mean_ = self.factors_.x_mean, self.factors_.y_mean
-        self.correlations_ = self.factors_.correlations
-
-    def _options(self) -> CrossOptions:
-        return CrossOptions(
-            n_components=self.n_components,
-            statistics=self.statistics,
-            method=self.method,
-            metric=self.metric,
-            step=self.step,
-            max_iter=self.max_iter,
-            x_counts=False,
-            y_counts=False,
+        super().__init__(
+            n_components,
+            statistics=statistics,
+            method=method,
+            metric=metric,
+            step=step,
+            max_iter=max_iter,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
+
+    score = TwoViewModel.score  # in passes, and not that of the mixin, which wants all predictions in memory
+
+    def _counts(self) -> tuple[bool, bool]:
+        return False, False
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn, as its own CCA does, that predictions are not what the factors are chosen for."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags

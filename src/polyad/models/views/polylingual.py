@@ -19,6 +19,7 @@ from polyad.inference.posterior import topic_shares
 from polyad.inference.prediction import cross_log_likelihood
 from polyad.inference.presets import Preset, preset_of
 from polyad.metrics.words import top_words, word_scores
+from polyad.models.features import refuse_other_columns, refuse_other_words
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.aligned_start import (
     AlignedStart,
@@ -28,14 +29,13 @@ from polyad.models.recipes.aligned_start import (
     start_from_aligned,
 )
 from polyad.models.recipes.dirichlet import polish_prior, polish_topics
-from polyad.models.recipes.factors import refuse_other_columns
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
 from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text
-from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, refuse_other_words
+from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.models.topics.lda import MOMENT_CONCENTRATION
 
@@ -116,7 +116,7 @@ class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 2,
         *,
         polish: str | int = "fast",
         n_private: int = 0,

@@ -82,9 +82,12 @@ def _share_totals(shard: Block, _: None, power: float | None) -> tuple[tuple[flo
 
 
 def _tuples(lengths: FloatArray) -> list[FloatArray]:
-    """Return the numbers of words, of ordered pairs and of ordered triples of distinct words."""
+    """Return the numbers of words, of ordered pairs and of ordered triples of distinct words.
+
+    A length between two whole numbers, of fractional counts, must not give a number of tuples near 0 either.
+    """
     L = lengths
-    return [L, L * (L - 1), L * (L - 1) * (L - 2)]
+    return [L, np.where(L >= 2, L * (L - 1), 0.0), np.where(L >= 3, L * (L - 1) * (L - 2), 0.0)]
 
 
 def _shares(lengths: FloatArray, power: float | None) -> list[FloatArray]:

@@ -81,7 +81,7 @@ def column_sums(rows: Any) -> FloatArray:
 def cross_covariance(source: Source, x_mean: FloatArray, y_mean: FloatArray) -> LinearOperator:
     """Return the unbiased cross-covariance of the views, eq. (43) of "Beyond CCA", as an M1 x M2 operator."""
     if source.n_rows < 2:
-        raise ValueError(f"A covariance needs at least 2 samples; X and Y have {source.n_rows}.")
+        raise ValueError(f"A covariance needs at least 2 samples; X and Y have n_samples={source.n_rows}.")
     scale = 1 / (source.n_rows - 1)
 
     def forward(columns: FloatArray) -> FloatArray:

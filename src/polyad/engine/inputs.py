@@ -1,0 +1,184 @@
+"""Data as other libraries hold them: bags of words, annotated matrices, lazy tables and arrays; and texts, refused."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from polyad.base.arrays import FloatArray
+from polyad.engine.blocks import BLOCK_CELLS, is_sparse
+
+_COUNT_FIRST = """count the words first:
+    from sklearn.feature_extraction.text import CountVectorizer
+    X = CountVectorizer().fit_transform(texts)"""
+
+
+def matrix_of(X: Any, n_columns: int | None = None) -> Any:
+    """Return the numbers that X holds as a matrix or as blocks of rows, and anything else as it is.
+
+    Known are a corpus (its ``counts``), AnnData (its ``X``, also where it lies in a file), a LazyFrame of polars, a
+    dask array, also of sparse blocks, and a list of bags of words as gensim makes it.
+
+    Parameters
+    ----------
+    X
+        Data.
+    n_columns
+        Words that bags of words are counted over; None for as many as they have.
+
+    Raises
+    ------
+    ValueError
+        Where X is text; the message says how to count its words.
+
+    Examples
+    --------
+    >>> matrix_of([[(0, 2), (3, 1)], [(1, 1)]]).toarray()
+    array([[2., 0., 0., 1.],
+           [0., 1., 0., 0.]])
+    """
+    refuse_texts(X)
+    if is_lazy_frame(X):
+        return X.collect()
+    if is_dask_array(X):
+        return _dask_rows(X)
+    if is_annotated(X):
+        return _annotated_rows(X)
+    if is_bags(X):
+        return counts_of_bags(X, n_columns)
+    is_matrix = hasattr(X, "__array__") or hasattr(X, "__dataframe__") or is_sparse(X)
+    # A table may have a column named "counts".
+    return X if is_matrix else getattr(X, "counts", X)
+
+
+def refuse_texts(X: Any) -> None:
+    """Refuse a text, or a sequence of texts, with the lines that count their words."""
+    if isinstance(X, str | bytes):
+        raise ValueError(
+            "X is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a folder of "
+            f"texts; of texts in memory {_COUNT_FIRST}"
+        )
+    first: Any = None
+    if isinstance(X, list | tuple):
+        first = X[0] if X else None
+    elif isinstance(X, np.ndarray) or hasattr(X, "iloc"):
+        values = np.asarray(X) if np.ndim(X) == 1 else np.empty(0)
+        first = values[0] if values.size else None
+    if isinstance(first, str | bytes):
+        raise ValueError(f"X is a list of texts, and counts of words are needed; {_COUNT_FIRST}")
+
+
+def is_lazy_frame(X: Any) -> bool:
+    """Tell a table of polars that has not been computed yet."""
+    return type(X).__name__ == "LazyFrame" and hasattr(X, "collect")
+
+
+def is_dask_array(X: Any) -> bool:
+    """Tell an array of dask."""
+    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "blocks") and hasattr(X, "numblocks")
+
+
+def _dask_rows(X: Any) -> Any:
+    """Return blocks of all columns, each computed when its turn comes."""
+    if X.ndim != 2:
+        raise ValueError(f"X has {X.ndim} dimension(s); expected two. Reshape your data.")
+    return _computed_rows(X)
+
+
+def _computed_rows(X: Any) -> Iterator[Any]:
+    n_blocks, n_beside = X.numblocks
+    for number in range(n_blocks):
+        parts = [X.blocks[number, place].compute() for place in range(n_beside)]
+        if len(parts) == 1:
+            yield parts[0]
+        else:
+            yield sparse.hstack(parts, format="csr") if is_sparse(parts[0]) else np.hstack(parts)
+
+
+def is_annotated(X: Any) -> bool:
+    """Tell AnnData: a matrix with tables about its rows and its columns."""
+    return all(hasattr(X, name) for name in ("X", "obs", "var", "var_names"))
+
+
+def names_of_columns(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns of AnnData or of a table; None where there are none.
+
+    Examples
+    --------
+    >>> import types
+    >>> names_of_columns(types.SimpleNamespace(columns=["sun", "rain"]))
+    ('sun', 'rain')
+    """
+    if is_annotated(X):
+        return tuple(map(str, X.var_names))
+    columns = X.collect_schema().names() if is_lazy_frame(X) else getattr(X, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return tuple(names) if names and all(isinstance(name, str) for name in names) else None
+
+
+def _annotated_rows(X: Any) -> Any:
+    rows = X.X
+    if rows is None:
+        raise ValueError("X is AnnData without a matrix in X: set it, such as adata.X = adata.layers['counts'].")
+    if is_sparse(rows) or isinstance(rows, np.ndarray):
+        return rows
+    if is_dask_array(rows):
+        return _dask_rows(rows)
+    if hasattr(rows, "parent") and hasattr(rows, "toarray"):
+        return rows.toarray()  # a view of an array
+    return _rows_of_file(rows, *X.shape)
+
+
+def _rows_of_file(rows: Any, n_rows: int, n_columns: int) -> Iterator[Any]:
+    """Yield rows of a matrix that lies in a file, some at a time."""
+    some = max(1, 8 * BLOCK_CELLS // max(n_columns, 1))
+    for first in range(0, n_rows, some):
+        yield rows[first : min(first + some, n_rows)]
+
+
+def is_bags(X: Any) -> bool:
+    """Tell a list of bags of words: lists of pairs (number of the word, count), which are tuples as gensim's are."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(map(is_bag, X)) and any(len(bag) for bag in X)
+
+
+def is_bag(part: Any) -> bool:
+    """Tell one bag of words; a list without any pair is an empty one."""
+    return isinstance(part, list | tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], int | np.integer) for pair in part
+    )
+
+
+def counts_of_bags(bags: Sequence[Any], n_columns: int | None = None) -> sparse.csr_array:
+    """Return bags of words as counts, documents x words.
+
+    Parameters
+    ----------
+    bags
+        A list of pairs (number of the word, count) for each document.
+    n_columns
+        Words in all; None for the largest number and one.
+    """
+    sizes = np.array([len(bag) for bag in bags], np.int64)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    words: NDArray[np.int64] = np.array([word for bag in bags for word, _ in bag], np.int64)
+    counts: FloatArray = np.array([count for bag in bags for _, count in bag], np.float64)
+    width = (int(words.max(initial=-1)) + 1) if n_columns is None else n_columns
+    outside = np.flatnonzero((words < 0) | (words >= width))
+    if outside.size:
+        document = int(np.searchsorted(indptr, outside[0], side="right")) - 1
+        known = "" if n_columns is None else f", and the model knows 0 to {width - 1}"
+        raise ValueError(f"The bag of words {document} has the word number {words[outside[0]]}{known}.")
+    return sparse.csr_array((counts, words, indptr), shape=(len(bags), width))
+
+
+def refuse_bag(part: Any) -> None:
+    """Refuse a bag of words that an iterable yields: one would be read as a block of two columns."""
+    if isinstance(part, list | tuple) and len(part) > 0 and is_bag(part):
+        raise ValueError(
+            "X yields bags of words, pairs of a word's number and its count, and blocks of counts are needed: give "
+            "list(X), or gensim.matutils.corpus2csc(X, num_terms=len(dictionary)).T for one that is large."
+        )

@@ -1,0 +1,70 @@
+"""The columns that a model was fitted with, and whether new data have the same."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from polyad.engine.inputs import matrix_of, names_of_columns
+
+
+def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None:
+    """Set or compare the number and names of the columns of X, as scikit-learn does.
+
+    Parameters
+    ----------
+    model
+        The estimator: its ``n_features_in_`` and ``feature_names_in_``.
+    X, n_columns
+        Data, and the number of their columns, which blocks and sources do not tell by themselves.
+    reset
+        Whether to set them, in a fit, or to compare.
+    """
+    X = matrix_of(X)
+    if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
+        validate_data(model, X, reset=reset, skip_check_array=True)
+    elif reset:
+        model.n_features_in_ = n_columns
+        if hasattr(model, "feature_names_in_"):
+            del model.feature_names_in_
+    elif n_columns != model.n_features_in_:
+        raise ValueError(
+            f"X has {n_columns} features, but {type(model).__name__} is expecting {model.n_features_in_} features."
+        )
+
+
+def refuse_other_columns(found: int, expected: int, name: str) -> None:
+    """Say that a view has another number of columns than at fit."""
+    if found != expected:
+        raise ValueError(f"{name} has {found} columns, but the model was fitted with {expected}.")
+
+
+def refuse_other_names(view: Any, fitted: Sequence[str] | None, name: str) -> None:
+    """Refuse a table whose columns have other names, or come in another order, than at fit."""
+    found = names_of_columns(view)
+    if found is None or fitted is None or found == tuple(fitted):
+        return
+    place = _first_difference(found, fitted)
+    there, here = (repr(names[place]) if place < len(names) else "nothing" for names in (found, fitted))
+    order = " The columns are the same in another order." if set(found) == set(fitted) else ""
+    raise ValueError(
+        f"The columns of {name} have other feature names than those the model was fitted with: column {place} is "
+        f"{there}, and was {here}.{order}"
+    )
+
+
+def refuse_other_words(found: Sequence[str], fitted: Sequence[str]) -> None:
+    """Refuse documents counted over other words, or in another order, than the model was fitted with."""
+    if tuple(found) == tuple(fitted):
+        return
+    place = _first_difference(found, fitted)
+    there, here = (repr(words[place]) if place < len(words) else "nothing" for words in (found, fitted))
+    raise ValueError(
+        f"The documents were counted over other words than the model was fitted with: column {place} is {there}, and "
+        f"{here} in the model. Count them against the model's own vocabulary."
+    )
+
+
+def _first_difference(found: Sequence[str], fitted: Sequence[str]) -> int:
+    return next((m for m, (a, b) in enumerate(zip(found, fitted)) if a != b), min(len(found), len(fitted)))
