@@ -4,6 +4,7 @@ Whitening turns the second moment into the identity; the whitened third moment t
 which any of the interchangeable diagonalisers finds; unmixing turns the rotation back into topics and priors.
 """
 
+from polyad.decompose.bounds import RecoveryBound, documents_needed, recovery_bound, whitened_error
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.orthogonal.jacobi import jacobi
 from polyad.decompose.orthogonal.power import power, tensor_power
@@ -26,6 +27,7 @@ __all__ = [
     "Diagonaliser",
     "Polyadic",
     "RankError",
+    "RecoveryBound",
     "SimilarityDiagonalisation",
     "SimilarityDiagonaliser",
     "Whitening",
@@ -34,11 +36,13 @@ __all__ = [
     "cross_whiten",
     "diagonaliser",
     "dirichlet_prior",
+    "documents_needed",
     "gamma_prior",
     "jacobi",
     "mixture_weights",
     "polyadic_decomposition",
     "power",
+    "recovery_bound",
     "similarity_diagonaliser",
     "similarity_first_order",
     "similarity_jacobi",
@@ -48,4 +52,5 @@ __all__ = [
     "svtd",
     "tensor_power",
     "whiten",
+    "whitened_error",
 ]
