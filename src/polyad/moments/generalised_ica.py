@@ -8,7 +8,7 @@ from polyad.engine import Source, columns_of
 from polyad.moments.counts.discrete_ica import discrete_ica_moments, generalised_covariances
 from polyad.moments.symmetric import SymmetricMoments
 
-STEP = 0.2  # of the processing points, in standard deviations of the whitened counts
+STEP = 0.1  # of the processing points, in standard deviations of the whitened counts
 
 
 def generalised_ica_moments(source: Source, step: float = STEP) -> SymmetricMoments:

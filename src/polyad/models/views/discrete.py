@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.engine import count_blocks, single_threaded_blas
+from polyad.engine import count_blocks, ordered_by_content, single_threaded_blas
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
 from polyad.models.recipes.factors import estimated_sources, linear_factors, nonnegative_columns, refuse_other_columns
@@ -97,7 +97,7 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
             corpora, sources, or sources of text (:class:`polyad.corpus.CorpusSource`).
         """
         X, Y = counted(X), counted(Y)
-        views = paired_views(X, Y, x_counts=True, y_counts=True)
+        views = ordered_by_content(paired_views(X, Y, x_counts=True, y_counts=True))
         options = CrossOptions(
             n_components=self.n_components,
             statistics=self.statistics,
@@ -109,8 +109,7 @@ class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
             y_counts=True,
         )
         found = fit_cross(views, options)
-        self.factors_ = linear_factors(found, views, signs_by="both")
-        self.diagnostics_ = found.diagnostics
+        self.factors_, self.diagnostics_ = linear_factors(found, views, signs_by="both")
         self._unfold()
         # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
         self.x_vocabulary_, self.x_text_options_ = known_text(X)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.engine import count_blocks, signal_blocks, single_threaded_blas
+from polyad.engine import count_blocks, ordered_by_content, signal_blocks, single_threaded_blas
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
 from polyad.models.recipes.factors import estimated_sources, linear_factors
@@ -86,10 +86,9 @@ class MixedCCA(BaseEstimator):  # type: ignore[misc]
             Samples x words: counts of the same samples, sparse or dense.
         """
         options = self._options()
-        views = paired_views(X, Y, x_counts=False, y_counts=True)
+        views = ordered_by_content(paired_views(X, Y, x_counts=False, y_counts=True))
         found = fit_cross(views, options)
-        self.factors_ = linear_factors(found, views, signs_by="y")
-        self.diagnostics_ = found.diagnostics
+        self.factors_, self.diagnostics_ = linear_factors(found, views, signs_by="y")
         self._unfold()
         return self
 

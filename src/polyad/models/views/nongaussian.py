@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.engine import signal_blocks, single_threaded_blas
+from polyad.engine import ordered_by_content, signal_blocks, single_threaded_blas
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
 from polyad.models.recipes.factors import estimated_sources, linear_factors
@@ -97,10 +97,9 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
             Samples x channels, aligned: arrays, DataFrames, iterables of blocks, or sources.
         """
         options = self._options()
-        views = paired_views(X, Y, x_counts=False, y_counts=False)
+        views = ordered_by_content(paired_views(X, Y, x_counts=False, y_counts=False))
         found = fit_cross(views, options)
-        self.factors_ = linear_factors(found, views, signs_by="x")
-        self.diagnostics_ = found.diagnostics
+        self.factors_, self.diagnostics_ = linear_factors(found, views, signs_by="x")
         self._unfold()
         return self
 
