@@ -34,6 +34,8 @@ LDA_SAMPLES = [
     make_lda(1500, 400, 6, length=80, prior=prior, random_state=seed) for seed, prior in ((0, 0.3), (1, 0.1))
 ]
 
+TWO_VIEWS = make_discrete_cca, make_mixed_cca, make_nongaussian_cca
+
 
 def samples():
     """Every estimator with data of its model, and what it has found."""
@@ -43,7 +45,7 @@ def samples():
     yield "DiscreteICA", DiscreteICA(6), (make_gamma_poisson(1500, 400, 6).counts,), "components_"
     yield "SingleTopic", SingleTopic(6), (make_single_topic(1500, 400, 6).counts,), "components_"
     yield "PolylingualLDA", PolylingualLDA(6), ([texts[:, :200], texts[:, 200:]],), "components_"
-    discrete, mixed, continuous = make_discrete_cca(1000), make_mixed_cca(1000), make_nongaussian_cca(1000)
+    discrete, mixed, continuous = (make(1000, n_components=3) for make in TWO_VIEWS)
     yield "DiscreteCCA", DiscreteCCA(3), (discrete.X, discrete.Y), "x_loadings_"
     yield "MixedCCA", MixedCCA(3), (mixed.X, mixed.Y), "x_loadings_"
     yield "NonGaussianCCA", NonGaussianCCA(3), (continuous.X, continuous.Y), "x_loadings_"

@@ -4,6 +4,7 @@ Whitening turns the second moment into the identity; the whitened third moment t
 which any of the interchangeable diagonalisers finds; unmixing turns the rotation back into topics and priors.
 """
 
+from polyad.decompose.bounds import RecoveryBound, documents_needed, recovery_bound, whitened_error
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.energy import off_diagonal_energy
 from polyad.decompose.orthogonal.jacobi import jacobi
@@ -27,6 +28,7 @@ __all__ = [
     "Diagonaliser",
     "Polyadic",
     "RankError",
+    "RecoveryBound",
     "SimilarityDiagonalisation",
     "SimilarityDiagonaliser",
     "Whitening",
@@ -35,12 +37,14 @@ __all__ = [
     "cross_whiten",
     "diagonaliser",
     "dirichlet_prior",
+    "documents_needed",
     "gamma_prior",
     "jacobi",
     "mixture_weights",
     "off_diagonal_energy",
     "polyadic_decomposition",
     "power",
+    "recovery_bound",
     "similarity_diagonaliser",
     "similarity_first_order",
     "similarity_jacobi",
@@ -50,4 +54,5 @@ __all__ = [
     "svtd",
     "tensor_power",
     "whiten",
+    "whitened_error",
 ]

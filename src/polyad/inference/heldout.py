@@ -24,8 +24,8 @@ from polyad.inference.kernels.evaluation import (
     chib_documents,
     document_groups,
     left_to_right_documents,
-    sampling_table,
     refuse_fractions,
+    sampling_table,
     score_documents,
     seed_of,
     split_documents,
@@ -91,10 +91,12 @@ def completion_log_likelihood(
     *,
     n_jobs: int | None = None,
     max_iter: int = 20,
+    weights: FloatArray | None = None,
 ) -> tuple[float, float]:
     """Return the log-likelihood (natural log) of the second halves of documents, and the number of their tokens.
 
-    Parameters are those of :func:`completion_bits`.
+    Parameters are those of :func:`completion_bits`. ``weights`` are, for gamma intensities with rates of their own,
+    what a token of each topic adds to the topic's expected intensity.
 
     Examples
     --------
@@ -103,9 +105,11 @@ def completion_log_likelihood(
     """
     source, seed = count_blocks(X), seed_of(random_state)
     topics, alpha = _checked_model(components, prior, source.n_columns)
+    scales = None if weights is None else weights / weights.max()
+    seen = topic_table(topics if scales is None else topics * scales[:, None])
     with use(n_jobs):
         log_likelihood, hidden_tokens = total(
-            _completed, source, np.ascontiguousarray(topics.T), topic_table(topics), alpha, seed, max_iter
+            _completed, source, np.ascontiguousarray(topics.T), seen, alpha, scales, seed, max_iter
         )
     if hidden_tokens == 0:
         refuse_nothing_to_predict(source.n_rows)
@@ -121,11 +125,19 @@ def refuse_nothing_to_predict(n_documents: int) -> NoReturn:
 
 
 def _completed(
-    block: Block, table: FloatArray, padded_table: Table, prior: FloatArray, seed: np.uint64, max_iter: int
+    block: Block,
+    table: FloatArray,
+    padded_table: Table,
+    prior: FloatArray,
+    scales: FloatArray | None,
+    seed: np.uint64,
+    max_iter: int,
 ) -> tuple[float, float]:
     """Return the log-likelihood of the hidden halves of the documents of a block, and their tokens."""
     observed, hidden = split_block(block, seed)
     shares = infer_block(count_block(observed), padded_table, prior, "map", max_iter)
+    if scales is not None:
+        shares = shares * scales / (shares @ scales)[:, None]
     cells, found = cells_of(hidden), np.empty(block.n_rows)
     score_documents(
         0, block.n_rows, cells.indptr, cells.words, read_only(hidden.data), read_only(table), read_only(shares), found

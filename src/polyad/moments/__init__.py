@@ -5,11 +5,12 @@ For every model here a vector, a matrix S and a tensor T satisfy ``S = sum_k s_k
 whitened, so that no array with two vocabulary axes is built.
 """
 
-from polyad.moments.counts.bounds import SampleAccuracy, sample_accuracy
+from polyad.moments.counts.bounds import SampleAccuracy, lda_accuracy, sample_accuracy
 from polyad.moments.counts.discrete_ica import discrete_ica_moments, generalised_covariances
 from polyad.moments.counts.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
 from polyad.moments.counts.summary import CountSummary, summarise_counts
 from polyad.moments.counts.weights import DocumentWeights, document_weights
+from polyad.moments.discrete_ica_accuracy import SourceCumulants, discrete_ica_accuracy, gamma_cumulants
 from polyad.moments.population import discrete_ica_population, lda_population, single_topic_population
 from polyad.moments.symmetric import SymmetricMoments
 from polyad.moments.views.covariances import characteristic_targets, generalised_targets, processing_points
@@ -24,15 +25,19 @@ __all__ = [
     "ProjectedMoments",
     "RawMoments",
     "SampleAccuracy",
+    "SourceCumulants",
     "SymmetricMoments",
     "characteristic_targets",
     "cross_population",
+    "discrete_ica_accuracy",
     "discrete_ica_moments",
     "discrete_ica_population",
     "document_weights",
     "fourth_order_targets",
+    "gamma_cumulants",
     "generalised_covariances",
     "generalised_targets",
+    "lda_accuracy",
     "lda_population",
     "processing_points",
     "raw_moments",

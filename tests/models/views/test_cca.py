@@ -32,6 +32,7 @@ def loading_error(x_loadings, y_loadings, sample):
     return distances[rows, columns].mean() / 4
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # a thousand rows: some factors are weak
 @pytest.mark.parametrize("case", CASES)
 def test_errors_shrink_with_the_samples(case):
     make, model = CASES[case]
@@ -149,6 +150,7 @@ def test_threads_blocks_and_formats_do_not_matter(case):
     assert np.allclose(clone(model).fit(draw.X, Y).y_loadings_, whole.y_loadings_, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # of noise it is said
 def test_stability_tells_real_factors_from_noise():
     draw = make_nongaussian_cca(4000, (6, 6), 2)
     model = NonGaussianCCA(2).fit(draw.X, draw.Y)
@@ -190,6 +192,7 @@ def test_bad_input_is_a_sentence(model, X, Y, message):
         model.fit(X, Y)
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # of noise it is said
 def test_constant_columns_are_named():
     X = GOOD.copy()
     X[:, 2] = 5.0
@@ -208,6 +211,7 @@ def test_overflow_of_real_exponentials_is_a_sentence():
         NonGaussianCCA(2, statistics="generalised").fit(1e-5 * GOOD, 1e-5 * GOOD[:, ::-1] ** 3)
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # of noise it is said
 def test_what_cannot_be_inferred_is_refused():
     model = NonGaussianCCA(2)
     with pytest.raises(NotFittedError):

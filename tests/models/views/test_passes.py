@@ -32,6 +32,9 @@ from polyad.moments.views import cross
 from polyad.moments.views import cumulants as cross_cumulants
 from polyad.moments.views import texts as cross_texts
 
+# Six hundred rows do not tell all factors apart, least of all by real processing points.
+pytestmark = pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")
+
 N = 600
 COUNTS = make_discrete_cca(N, (20, 25), 3)
 MIXED = make_mixed_cca(N, (6, 20), 2)

@@ -1,7 +1,6 @@
 """The steps that all two-view models share, as functions on a source of two views."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -11,10 +10,17 @@ from polyad.base.caller import warn_caller
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
-from polyad.engine import Block, Source, aligned, total, view_of
+from polyad.engine import Block, Source, aligned, every, total, view_of
+from polyad.models.cca_certainty import factor_certainty
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
-from polyad.moments.views.covariances import characteristic_targets, generalised_targets, processing_points, unit_scales
+from polyad.moments.views.covariances import (
+    ProcessingPoints,
+    characteristic_targets,
+    generalised_targets,
+    processing_points,
+    unit_scales,
+)
 from polyad.moments.views.cross import (
     cross_covariance,
     cross_means,
@@ -29,6 +35,7 @@ METRICS = ("auto", "cca", "scale", "none")
 SKEWED = 0.6  # correlation between halves of the data from which order three is relied on
 DENSE_METRIC = 2000  # columns up to which a view's whole covariance is used
 PAPER_STEP = 0.1  # of the real processing points, eq. (46) of "Beyond CCA"
+N_PARTS = 8  # of the rows, whose differences tell how well factors are determined
 
 
 @dataclass(frozen=True)
@@ -102,11 +109,15 @@ def fit_cross(source: Source, options: CrossOptions) -> CrossFit:
         whitening = cross_whiten(second, K, x_metric=x_metric, y_metric=y_metric)
     with watch("targets"):
         statistics, reliability = choose_statistics(source, whitening, means, options)
-        stack = targets(source, whitening, means, statistics, options)
+        points = points_of(source, whitening, means, statistics, options)
+        stack = targets(source, whitening, means, statistics, points, options)
     with watch("diagonalise"):
         similarity = similarity_diagonaliser(options.method)(stack, max_iter=options.max_iter)
+    with watch("certainty"):
+        parts = parts_of(source, whitening, statistics, points, options)
+        sure = factor_certainty(stack, taken_off(stack, statistics), parts, whitening, similarity, second.shape)
     with watch("loadings"):
-        return assemble(second, means, whitening, similarity, statistics, reliability, watch)
+        return assemble(second, means, whitening, similarity, statistics, reliability, sure, watch)
 
 
 def assemble(
@@ -116,6 +127,7 @@ def assemble(
     similarity: SimilarityDiagonalisation,
     statistics: str,
     reliability: float,
+    sure: FloatArray,
     watch: StopWatch,
 ) -> CrossFit:
     """Turn a diagonalisation back into loadings and projections."""
@@ -129,7 +141,7 @@ def assemble(
         n_iter=similarity.n_iter,
         converged=similarity.converged,
         seconds=watch.seconds,
-        certainty=np.empty(0),
+        certainty=sure,
     )
     return CrossFit(
         x_loadings,
@@ -210,11 +222,28 @@ def choose_statistics(
     return ("characteristic" if reliability > SKEWED else "characteristic (real part)"), reliability
 
 
+def points_of(
+    source: Source,
+    whitening: CrossWhitening,
+    means: tuple[FloatArray, FloatArray],
+    statistics: str,
+    options: CrossOptions,
+) -> ProcessingPoints | None:
+    """Return the processing points of the statistics chosen; None for cumulants, which have none."""
+    W1, W2 = whitening.x_whitener, whitening.y_whitener
+    if statistics in ("third", "fourth"):
+        return None
+    if statistics == "generalised":
+        return processing_points(W1, W2, *_paper_scales(source))
+    return processing_points(W1, W2, *unit_scales(projected_covariances(source, W1, W2, means), options.step))
+
+
 def targets(
     source: Source,
     whitening: CrossWhitening,
     means: tuple[FloatArray, FloatArray],
     statistics: str,
+    points: ProcessingPoints | None,
     options: CrossOptions,
 ) -> FloatArray:
     """Return the whitened target matrices of the statistics chosen, P x K x K."""
@@ -222,17 +251,39 @@ def targets(
     counts = {"x_counts": options.x_counts, "y_counts": options.y_counts}
     if statistics == "third":
         return third_order_targets(source, W1, W2, means, x_counts=options.x_counts, y_counts=options.y_counts)
-    if statistics == "fourth":
+    if points is None:
         return fourth_order_targets(source, W1, W2, means)
     identity = np.eye(options.n_components)
     if statistics == "generalised":
-        points = processing_points(W1, W2, *_paper_scales(source))
         return generalised_targets(source, W1, W2, means, points, **counts) - identity
-    scales = unit_scales(projected_covariances(source, W1, W2, means), options.step)
-    points = processing_points(W1, W2, *scales)
     stack = characteristic_targets(source, W1, W2, means, points, **counts)
     real = stack.real - identity
     return np.concatenate([real, stack.imag]) if statistics == "characteristic" else real
+
+
+def taken_off(stack: FloatArray, statistics: str) -> FloatArray:
+    """Tell for each target whether the identity was taken off it, by 1 or 0."""
+    P = len(stack)
+    if statistics in ("third", "fourth"):
+        return np.zeros(P)
+    return np.where(np.arange(P) < (P // 2 if statistics == "characteristic" else P), 1.0, 0.0)
+
+
+def parts_of(
+    source: Source,
+    whitening: CrossWhitening,
+    statistics: str,
+    points: ProcessingPoints | None,
+    options: CrossOptions,
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Return the whitened cross-covariance and the targets of every part of the rows."""
+    found = []
+    for number in range(min(N_PARTS, source.n_rows // 4)):
+        part = every(source, N_PARTS, (number,))
+        means = cross_means(part)
+        second = whitening.x_whitener @ (cross_covariance(part, *means) @ whitening.y_whitener.T)
+        found.append((second, targets(part, whitening, means, statistics, points, options)))
+    return found
 
 
 def _paper_scales(source: Source) -> tuple[float, float]:

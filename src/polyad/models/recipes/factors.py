@@ -1,6 +1,6 @@
 """Linear inference in two-view models: the sources from one view or both, and one view from the other."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,11 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, rows, total
 from polyad.models.features import refuse_other_columns
 from polyad.models.recipes.cross import CrossFit
+from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.views.cross import CentredProjection, centred_projection, dense_rows, projected_covariances
 
 CELLS = 1 << 20  # of a second view, that are predicted at a time
+NOISELESS = 1e-6  # least variance of the noise of an estimate, as part of the estimate's own
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,25 @@ class LinearFactors:
         return linalg.solve(self.y_covariance, Y.T, assume_a="pos").T
 
     def from_both(self, X: FloatArray, Y: FloatArray) -> FloatArray:
-        """Return the best linear estimate from both views; their estimates share the sources and nothing else."""
-        identity = np.eye(self.x_covariance.shape[0])
-        joint = np.block([[self.x_covariance, identity], [identity, self.y_covariance]])
-        # Sampling can leave the joint covariance a hair from positive; a ridge of its rounding keeps it so.
-        joint += 1e-9 * np.trace(joint) / len(joint) * np.eye(len(joint))
-        return linalg.solve(joint, np.hstack([X, Y]).T).T @ np.vstack([identity, identity])
+        """Return the best linear estimate from both views; their estimates share the sources and nothing else.
+
+        With the noise N1 and N2 of the estimates it is (1 + N1^-1 + N2^-1)^-1 (N1^-1 x + N2^-1 y).
+        """
+        x_precision, y_precision = (_precision(covariance) for covariance in (self.x_covariance, self.y_covariance))
+        joint = np.eye(len(x_precision)) + x_precision + y_precision
+        return linalg.solve(joint, x_precision @ X.T + y_precision @ Y.T, assume_a="pos").T
 
 
-def linear_factors(fit: CrossFit, source: Source, *, signs_by: str) -> LinearFactors:
-    """Scale, order and sign the factors of a fit.
+def _precision(covariance: FloatArray) -> FloatArray:
+    """Return the inverse of what a covariance has beyond the identity; a sample may have a little less than nothing."""
+    values, vectors = linalg.eigh(covariance - np.eye(len(covariance)))
+    floor = NOISELESS * float(np.trace(covariance)) / len(covariance)
+    precision: FloatArray = (vectors / np.maximum(values, floor)) @ vectors.T
+    return precision
+
+
+def linear_factors(fit: CrossFit, source: Source, *, signs_by: str) -> tuple[LinearFactors, FactorDiagnostics]:
+    """Scale, order and sign the factors of a fit; its diagnostics come in the same order.
 
     Parameters
     ----------
@@ -89,7 +100,8 @@ def linear_factors(fit: CrossFit, source: Source, *, signs_by: str) -> LinearFac
     order = np.argsort(variances, kind="stable")  # the correlation is one over its root: strongest first
     balance = ((np.diag(y_cov) / np.diag(x_cov)) ** 0.25) * _signs(fit.x_loadings, fit.y_loadings, signs_by)
     a = balance[order]
-    return LinearFactors(
+    diagnostics = replace(fit.diagnostics, certainty=fit.diagnostics.certainty[order])
+    factors = LinearFactors(
         x_loadings=fit.x_loadings[:, order] / a,
         y_loadings=fit.y_loadings[:, order] * a,
         x_projection=fit.x_projection[order] * a[:, None],
@@ -99,6 +111,7 @@ def linear_factors(fit: CrossFit, source: Source, *, signs_by: str) -> LinearFac
         x_mean=fit.x_mean,
         y_mean=fit.y_mean,
     )
+    return factors, diagnostics
 
 
 def _signs(x_loadings: FloatArray, y_loadings: FloatArray, signs_by: str) -> FloatArray:

@@ -1,21 +1,33 @@
 """Discrete ICA, with the gamma-Poisson model as its parametric case."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
-from polyad.decompose import Diagonaliser, gamma_prior
-from polyad.engine import Block, expect, rows
+from polyad.decompose import Diagonaliser
+from polyad.engine import Block, Source, expect, rows
+from polyad.inference.heldout import completion_log_likelihood
+from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
 from polyad.models.recipes.plan import dirichlet_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
-from polyad.models.topics.base import TopicModel, given_prior
+from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
-from polyad.moments import discrete_ica_moments
+from polyad.moments import SymmetricMoments, discrete_ica_moments, raw_moments
+from polyad.moments.counts.concentration import estimate_concentration
+from polyad.moments.generalised_ica import STEP, generalised_ica_moments
+from polyad.moments.source_cumulants import source_cumulants
+
+STATISTICS = ("cumulants", "generalised")
+RATES = ("shared", "own")
+LENGTHS_VARY = 0.5  # of the variance that independent intensities give the lengths: with less a warning is due
+AGREEING = 1.5  # most by which the total that the lengths tell may differ from the one that pairs of words tell
+FURTHEST = 100.0  # most by which the shape of a topic may differ from what it is with a rate that all share
 
 
 class DiscreteICA(TopicModel):
@@ -31,7 +43,16 @@ class DiscreteICA(TopicModel):
     n_components
         Number of topics.
     method
-        Diagonaliser of the third cumulant: "power", "jacobi", "tensor_power", "spectral", "svtd", or a callable.
+        Diagonaliser of the third cumulant, one of :data:`polyad.decompose.DIAGONALISERS` or a callable; None takes
+        "power", and "jacobi" for generalised covariances, which are no slices of a tensor.
+    statistics
+        "cumulants" (of order three), or "generalised": covariances of documents weighed by exp(t'x) at 2 K processing
+        points t, each of them a pass (section 4.4 of the thesis).
+    step
+        Size of the processing points, in standard deviations of the whitened counts.
+    rates
+        Of the gamma intensities: "shared" has one for all topics, which is LDA with random document lengths; "own" lets
+        topics differ also in how large their intensities are in the documents that have them.
     normalize
         Whether :meth:`transform` gives shares that sum to 1, or intensities: expected tokens of each topic.
     doc_topic_prior
@@ -51,7 +72,9 @@ class DiscreteICA(TopicModel):
     doc_topic_prior_ : ndarray of shape (K,)
         Gamma shapes of the intensities.
     rate_ : float
-        Rate of the intensities: the sum of the shapes over the mean length.
+        The sum of the shapes over the mean length: the rate of the intensities, where they share one.
+    rates_ : ndarray of shape (K,)
+        The rate of each topic's intensities.
 
     Examples
     --------
@@ -69,7 +92,10 @@ class DiscreteICA(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: str | Diagonaliser = "power",
+        method: str | Diagonaliser | None = None,
+        statistics: str = "cumulants",
+        step: float = STEP,
+        rates: str = "shared",
         normalize: bool = True,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
@@ -80,6 +106,9 @@ class DiscreteICA(TopicModel):
     ) -> None:
         self.n_components = n_components
         self.method = method
+        self.statistics = statistics
+        self.step = step
+        self.rates = rates
         self.normalize = normalize
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
@@ -93,29 +122,99 @@ class DiscreteICA(TopicModel):
         expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=0.0))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
-        memory = planned_bytes(corpus, K, self.method)
+        for name, value, known in (("statistics", self.statistics, STATISTICS), ("rates", self.rates, RATES)):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, known))}.")
+        method: Any = self.method
+        if method is None:
+            method = "power" if self.statistics == "cumulants" else "jacobi"
+        memory = planned_bytes(corpus, K, method)
         with watch("moments"):
-            moments = discrete_ica_moments(corpus.source)
-            start = start_from_moments(moments, corpus, K, self.method)
+            cumulants = discrete_ica_moments(corpus.source)
+            moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(corpus.source, self.step)
+            start = start_from_moments(moments, corpus, K, method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
             polished = polish_topics(corpus, topics, given, smoothing, preset)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
-            self.doc_topic_prior_ = given[order] if given is not None else self._estimated_shapes(corpus, start)
+            self.doc_topic_prior_ = (
+                given[order] if given is not None else self._estimated_shapes(corpus, cumulants, start.topics[order])
+            )
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
         self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order)
 
-    def _estimated_shapes(self, corpus: Corpus, start: MomentStart) -> FloatArray:
-        """Return the topics' shares of tokens times their total, which the spread of the lengths tells (eq. 23).
+    def _estimated_shapes(self, corpus: Corpus, cumulants: SymmetricMoments, topics: FloatArray) -> FloatArray:
+        """Return the shapes of the intensities: their total over the topics' shares of tokens, or each by itself.
 
-        Where lengths vary less than a gamma-Poisson model can (all documents alike), the third cumulants' own
-        estimate is taken.
+        With rates of their own, each topic's mean and variance tell its shape, mean^2 / variance. The variance is read
+        off the cumulants by the topics that these gave: polishing takes all rates to be the same.
         """
-        mean = corpus.summary.mean_length
-        excess = corpus.summary.length_variance - mean
-        total = mean**2 / excess if excess > 0 else float(gamma_prior(start.values, mean)[0].sum())
-        return np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)
+        total = self._total_shape(corpus)
+        shapes = np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)
+        if self.rates == "shared":
+            return shapes
+        means = corpus.summary.mean_length * self.topic_shares_
+        _, variances, _ = source_cumulants(cumulants, topics)
+        told = (variances > 0) & (means > 0)
+        own = means**2 / np.where(told, variances, 1.0)
+        return np.where(told, np.clip(own, shapes / FURTHEST, FURTHEST * shapes), shapes)
+
+    def _total_shape(self, corpus: Corpus) -> float:
+        """Return the total of the shapes, from the spread of the lengths (eq. 23) as far as pairs of words agree.
+
+        Given the lengths, intensities with one rate are LDA, so that pairs of words tell their total as well, whatever
+        the law of the lengths is. The spread of the lengths is more accurate where it follows from the intensities.
+        """
+        by_pairs, _ = estimate_concentration(raw_moments(corpus.source, LENGTH_POWER), self.components_)
+        summary = corpus.summary
+        excess, expected = summary.length_variance - summary.mean_length, summary.mean_length**2 / by_pairs
+        noise = 4 * np.sqrt((2 + 6 / by_pairs) / summary.n_documents)  # four standard errors of a gamma's variance
+        if self.n_components == 1 or excess >= min(LENGTHS_VARY, 1 - noise) * expected:
+            by_lengths = summary.mean_length**2 / max(excess, 1e-9 * expected)
+            return float(np.clip(by_lengths, by_pairs / AGREEING, AGREEING * by_pairs))
+        warnings.warn(
+            "The lengths of the documents vary less than independent topics would make them (variance "
+            f"{summary.length_variance:.3g}, of which {summary.mean_length:.3g} is counting; {expected:.3g} more "
+            "would be expected): topics that make room for each other are not independent, and discrete ICA stays "
+            "wrong with any number of such documents. Use LDA.",
+            UserWarning,
+            stacklevel=6,
+        )
+        return by_pairs
+
+    @property
+    def rates_(self) -> FloatArray:
+        """The rate of each topic's intensities: its shape over its mean tokens in a document."""
+        if self.rates == "shared":
+            return np.full(self.doc_topic_prior_.size, self.rate_)
+        mean_length = self.doc_topic_prior_.sum() / self.rate_
+        return self.doc_topic_prior_ / (mean_length * np.maximum(self.topic_shares_, 1e-12))
+
+    def _weights(self, exposure: float) -> FloatArray:
+        """Return 1 / (exposure + rate) of each topic: what a token of it adds to its posterior mean intensity.
+
+        The exposure is the part of a document that is seen.
+        """
+        return 1 / (exposure + self.rates_)
+
+    def _shares(self, source: Source) -> FloatArray:
+        """Return the shares of the posterior mean intensities, which are (shape + tokens) / (1 + rate)."""
+        if self.rates == "shared":
+            return super()._shares(source)
+        shares = self._expected_tokens(source) * self._weights(1.0)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def _expected_tokens(self, source: Source) -> FloatArray:
+        """Return shape + tokens of each topic, as shares that sum to 1; topics weigh as their intensities do."""
+        weights = self._weights(1.0)
+        return topic_shares(
+            self.components_ * (weights / weights.max())[:, None],
+            self.doc_topic_prior_,
+            source,
+            method="map",
+            max_iter=INFERENCE_ITERATIONS,
+        )
 
     def transform(self, X: Any) -> Floats:
         """Return topic shares (rows sum to 1), or intensities with ``normalize=False``; N x K.
@@ -124,11 +223,27 @@ class DiscreteICA(TopicModel):
         """
         source = self._checked_input(X)
         with running(self.n_jobs):
-            shares = self._shares(source)
-            if not self.normalize:
-                total = self.doc_topic_prior_.sum()
-                shares = shares * ((total + rows(document_tokens, source)) / (self.rate_ + 1))[:, None]
-        return in_precision_of(X, shares)
+            if self.normalize:
+                return in_precision_of(X, self._shares(source))
+            totals = self.doc_topic_prior_.sum() + rows(document_tokens, source)
+            return in_precision_of(X, self._expected_tokens(source) * totals[:, None] * self._weights(1.0))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
+
+        By document completion: shares are inferred from one half of each document's tokens, the other half is scored.
+        """
+        if self.rates == "shared":
+            return super().score(X, y)
+        log_likelihood, n_tokens = completion_log_likelihood(
+            self.components_,
+            self.doc_topic_prior_,
+            self._checked_input(X),
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            weights=self._weights(0.5),
+        )
+        return log_likelihood / n_tokens
 
 
 def document_tokens(block: Block) -> FloatArray:

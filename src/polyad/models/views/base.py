@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.engine import Source, count_blocks, signal_blocks, single_threaded_blas
+from polyad.engine import Source, count_blocks, ordered_by_content, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import is_bags, names_of_columns
@@ -125,9 +125,9 @@ class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
             x_counts=counts[0],
             y_counts=counts[1],
         )
-        views = paired(x_view, y_view)
+        views = ordered_by_content(paired(x_view, y_view))
         found = fit_cross(views, options)
-        return linear_factors(found, views, signs_by=self.signs_by), found.diagnostics
+        return linear_factors(found, views, signs_by=self.signs_by)
 
     def _unfold(self) -> None:
         """Set what follows from the factors; a model that was loaded has only these."""

@@ -34,7 +34,8 @@ class FactorDiagnostics:
     certainty
         How well the data determine each source, from 0 (not at all) to 1, in their order: the squared cosine of the
         angle by which noise turns it towards the others. Two Gaussian sources, which no statistic tells apart, have
-        about 0. Empty where it is not known (two views, files of older versions).
+        about 0, and so have factors of two views that were asked for beyond those that there are. Empty where it is not
+        known (files of older versions).
     """
 
     spectrum: FloatArray

@@ -69,11 +69,27 @@ def document_weights(source: Source, weights: str | float) -> DocumentWeights:
     >>> weights.pairs(lengths) * 14, weights.triples(lengths) * 24
     (array([1., 1.]), array([0., 1.]))
     """
+    power = _power_of(weights)
+    totals, _ = step(_share_totals, source, [None] * source.n_shards, power)
+    return DocumentWeights(power, totals)
+
+
+def shares_of_lengths(lengths: FloatArray, weights: str | float) -> list[FloatArray]:
+    """Return what documents of some lengths share the whole of words, of pairs and of triples by.
+
+    Examples
+    --------
+    >>> shares_of_lengths(np.array([2.0, 4.0]), "uniform")
+    [array([1., 1.]), array([1., 1.]), array([0., 1.])]
+    """
+    return _shares(lengths, _power_of(weights))
+
+
+def _power_of(weights: str | float) -> float | None:
     power = {"length": None, "uniform": 0.0}.get(weights) if isinstance(weights, str) else weights
     if weights != "length" and (power is None or not np.isfinite(power)):
         raise ValueError(f'weights is {weights!r}; give "uniform", "length" or a power of the length.')
-    totals, _ = step(_share_totals, source, [None] * source.n_shards, power)
-    return DocumentWeights(power, totals)
+    return power
 
 
 def _share_totals(shard: Block, _: None, power: float | None) -> tuple[tuple[float, float, float], None]:
