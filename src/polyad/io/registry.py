@@ -21,7 +21,8 @@ __all__ = [
 ]
 
 # How to run, not what to compute: these belong to a machine and a moment, and are left at their defaults by loading.
-RUNTIME_PARAMETERS = frozenset({"n_jobs", "verbose"})
+# So does the matrix that a fit began at.
+RUNTIME_PARAMETERS = frozenset({"n_jobs", "verbose", "w_init"})
 
 MAX_VIEWS = 12  # of one model: a file has a few entries for each
 

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from polyad.datasets.signals import make_ica
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.metrics import amari_distance
+from polyad.models import NoiseWarning
 from polyad.models.signals.ica import ICA
 
 
@@ -47,13 +48,82 @@ def test_a_random_unmixing_does_not_pass():
     assert min(errors) > 0.1
 
 
-def test_statistics_are_chosen_by_the_data():
-    for sources, chosen in (("skewed", "characteristic"), ("super", "fourth"), ("sub", "fourth")):
-        diagnostics = ICA().fit(make_ica(5000, 4, sources=sources).X).diagnostics_
-        assert diagnostics.statistics == chosen
-        assert diagnostics.energy < 0.1
-        assert diagnostics.converged
-        assert set(diagnostics.seconds) == {"whiten", "moments", "diagonalise"}
+@pytest.mark.parametrize("sources", ["super", "sub", "skewed"])
+def test_statistics_are_chosen_by_what_they_predict(sources):
+    errors = {"auto": [], "fourth": [], "characteristic": []}
+    for seed in range(4):
+        draw = make_ica(5000, 4, sources=sources, random_state=seed)
+        for statistics, found in errors.items():
+            model = ICA(statistics=statistics, polish="none").fit(draw.X)
+            found.append(amari_distance(model.components_, draw.mixing))
+            assert model.diagnostics_.converged
+            assert model.diagnostics_.energy < 0.1
+            assert set(model.diagnostics_.seconds) == {"whiten", "moments"}
+    worst = max(np.mean(errors["fourth"]), np.mean(errors["characteristic"]))
+    best = min(np.mean(errors["fourth"]), np.mean(errors["characteristic"]))
+    assert np.mean(errors["auto"]) < 0.1 * worst + 0.9 * best
+
+
+@pytest.mark.parametrize(
+    ("sources", "gain"), [("super", 0.9), ("sub", 0.9), ("skewed", 0.5), (("super", "sub", "skewed"), 0.6)]
+)
+def test_likelihood_steps_are_better_than_fastica_and_than_moments(sources, gain):
+    errors = {"ours": [], "moments": [], "peer": []}
+    for seed in range(4):
+        draw = make_ica(4000, 5, sources=sources, random_state=seed)
+        errors["ours"].append(amari_distance(ICA().fit(draw.X).components_, draw.mixing))
+        errors["moments"].append(amari_distance(ICA(polish="none").fit(draw.X).components_, draw.mixing))
+        peer = FastICA(whiten="unit-variance", random_state=0, max_iter=500, tol=1e-6).fit(draw.X)
+        errors["peer"].append(amari_distance(peer.components_, draw.mixing))
+    ours, moments, peer = (np.mean(errors[name]) for name in ("ours", "moments", "peer"))
+    assert ours < gain * peer
+    assert ours < moments
+
+
+@pytest.mark.parametrize("options", [{"polish": "full"}, {"fun": "logcosh"}, {"fun": "exp"}, {"fun": "cube"}])
+def test_other_likelihood_steps_separate_as_well(options):
+    draw = make_ica(20_000, 5, sources=("super", "sub"), random_state=1)
+    model = ICA(**options).fit(draw.X)
+    assert amari_distance(model.components_, draw.mixing) < 0.012
+    assert model.diagnostics_.converged
+
+
+def test_more_channels_than_statistics_are_made_of():
+    draw = make_ica(8000, 24, sources=("super", "sub", "skewed"), random_state=1)
+    assert amari_distance(ICA().fit(draw.X).components_, draw.mixing) < 0.012
+
+
+def test_a_start_of_the_user_and_white_signals():
+    draw = make_ica(4000, 4, sources=("super", "sub"))
+    model = ICA().fit(draw.X)
+    again = ICA(w_init=model.components_).fit(draw.X)
+    assert np.allclose(again.components_, model.components_, atol=1e-3)
+    assert again.n_iter_ <= model.n_iter_
+    values, vectors = np.linalg.eigh(np.cov(draw.X.T, bias=True))
+    whitener = (vectors / np.sqrt(values)).T
+    white = (draw.X - draw.X.mean(axis=0)) @ whitener.T
+    unwhitened = ICA(whiten=False).fit(white)
+    assert amari_distance(unwhitened.components_ @ whitener, draw.mixing) < 0.02
+    assert (unwhitened.mean_ == 0).all()
+
+
+def test_single_precision_is_kept():
+    X = make_ica(500, 3).X
+    model = ICA().fit(X.astype(np.float32))
+    sources = model.transform(X.astype(np.float32))
+    assert sources.dtype == np.float32
+    assert model.inverse_transform(sources).dtype == np.float32
+    assert model.transform(X).dtype == np.float64
+    assert np.allclose(model.transform(X), sources, atol=1e-4)
+
+
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")
+def test_a_fit_in_noise_says_when_it_cannot_be_trusted():
+    few = make_ica(600, 6, sources=("super", "sub"), noise=0.3, random_state=2)
+    with pytest.warns(NoiseWarning, match="an error of about 0.[0-9]+"):
+        ICA(noise="gaussian").fit(few.X)
+    many = make_ica(60_000, 3, sources="skewed", noise=0.1)
+    assert amari_distance(ICA(noise="gaussian").fit(many.X).components_, many.mixing) < 0.02  # and no warning
 
 
 @pytest.mark.parametrize("sources", ["super", "skewed", ("super", "sub", "skewed")])
@@ -115,6 +185,12 @@ def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
         (np.eye(5), {"n_components": 0}, "n_components is 0"),
         (np.eye(5), {"n_components": 1.5}, "n_components is 1.5"),
         (np.eye(5), {"method": "jacoby"}, "method is 'jacoby'"),
+        (np.eye(5), {"polish": "slow"}, "polish is 'slow'; give one of 'none', 'fast', 'full'"),
+        (np.eye(5), {"fun": "tanh"}, "fun is 'tanh'; give one of 'adaptive', 'logcosh', 'exp', 'cube'"),
+        (np.eye(5), {"tol": 0}, "tol is 0"),
+        (np.eye(5), {"whiten": False}, "these are not"),
+        (np.random.default_rng(0).laplace(size=(20, 3)), {"w_init": np.eye(2)}, "w_init must be K x M, here 3 x 3"),
+        (np.random.default_rng(0).laplace(size=(20, 3)), {"w_init": np.ones((3, 3))}, "rows that depend on each other"),
     ],
 )
 def test_bad_input_is_a_sentence(X, options, message):

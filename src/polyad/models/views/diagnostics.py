@@ -26,9 +26,9 @@ class FactorDiagnostics:
         Correlation of third cumulants between the even and the odd samples: near 1 for skewed sources. NaN where
         it was not needed.
     n_iter
-        Sweeps or iterations of the diagonaliser.
+        Sweeps or iterations of the diagonaliser; of a fit with likelihood steps, these.
     converged
-        Whether it met its own test of convergence.
+        Whether they met their own test of convergence.
     seconds
         Of every step, by name.
     certainty

@@ -114,14 +114,18 @@ def _third_and_fourth_powers(block: Block, sources: SignalWhitening) -> tuple[Fl
     return (squares * rows).sum(axis=0), (squares**2).sum(axis=0)
 
 
-def fourth_cumulants(source: Source, whitening: SignalWhitening) -> FloatArray:
+def fourth_cumulants(source: Source, whitening: SignalWhitening, n_directions: int | None = None) -> FloatArray:
     """Return cumulant matrices of order four, cum(z, z, u'z, v'z), P x K x K (the statistics of JADE).
 
     For up to 20 components (u, v) are all pairs of axes, each unequal pair counted twice as in the sum over all of
-    them; above, u = v are the axes and K fixed directions in general position.
+    them; above, u = v are the axes and K fixed directions in general position. With ``n_directions`` u = v are so many
+    fixed directions, for a start that need not be accurate.
     """
     K, N = whitening.n_components, source.n_rows
-    if K <= ALL_PAIRS:
+    if n_directions is not None:
+        u = v = fixed_directions(K, n_directions)
+        weights = np.ones(n_directions)
+    elif K <= ALL_PAIRS:
         first, second = np.triu_indices(K)
         u, v = np.eye(K)[first], np.eye(K)[second]
         weights = np.where(first == second, 1.0, np.sqrt(2.0))

@@ -1,0 +1,172 @@
+"""Likelihood steps of independent component analysis, from any start, in passes over the signals.
+
+First fixed-point steps on rotations (Hyvarinen 1999) with one contrast for all sources: they find the sources from far
+away. Then quasi-Newton steps on all matrices with a score fitted to each source (:mod:`polyad.inference.scores`):
+whatever the scores, ``E[psi(y_i) y_j] = 0`` holds for independent sources, and the closer they are to the true ones,
+the smaller the error. A pass gives what the next step needs, and the likelihood by which a step that went too far is
+halved.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from polyad.base.arrays import FloatArray
+from polyad.engine import Block, Source, total
+from polyad.inference.scores import Scores, contrast_scores, fitted_scores, tally, variances
+from polyad.moments.views.cross import dense_rows
+
+TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
+LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
+HALVINGS = 6
+
+
+@dataclass(frozen=True)
+class Separation:
+    """What likelihood steps have found.
+
+    Attributes
+    ----------
+    unmixing
+        K x M.
+    n_fixed, n_newton
+        Fixed-point and quasi-Newton steps.
+    gradient
+        The largest dependence ``E[psi(y_i) y_j]`` of two sources that is left.
+    converged
+        Whether that is below the tolerance.
+    """
+
+    unmixing: FloatArray
+    n_fixed: int
+    n_newton: int
+    gradient: float
+    converged: bool
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums of a pass: ``E[psi(y) y']``, K x K, and those of :func:`polyad.inference.scores.tally`."""
+
+    products: FloatArray
+    pieces: FloatArray
+
+
+def separate(
+    source: Source,
+    mean: FloatArray,
+    unmixing: FloatArray,
+    *,
+    fun: str = "adaptive",
+    tol: float = 1e-4,
+    max_fixed: int = 64,
+    max_newton: int = 16,
+) -> Separation:
+    """Return the unmixing matrix at which sources are independent, by likelihood steps.
+
+    Parameters
+    ----------
+    source, mean
+        Signals and their mean.
+    unmixing
+        K x M, the start, with sources that are white: uncorrelated and of variance 1.
+    fun
+        How the scores of sources are fitted, see :func:`polyad.inference.scores.fitted_scores`.
+    tol
+        Converged when no ``E[psi(y_i) y_j]`` is larger.
+    max_fixed, max_newton
+        Steps at most.
+    """
+    unmixing, n_fixed, pieces = _fixed_point(source, mean, unmixing, "logcosh" if fun == "adaptive" else fun, max_fixed)
+    scores = fitted_scores(pieces, source.n_rows, fun)
+    sums = _pass(source, mean, unmixing, scores)
+    n_newton = 0
+    while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
+        step = _newton_step(sums, scores, source.n_rows)
+        moved = _improved(source, mean, unmixing, scores, sums, step)
+        if moved is None:  # rounding alone is left to gain
+            break
+        unmixing, sums = moved
+        n_newton += 1
+        if n_newton < max_newton:  # the sums of the last pass belong to the scores it was made with
+            scores = fitted_scores(sums.pieces, source.n_rows, fun)
+    return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
+
+
+def information(source: Source, mean: FloatArray, unmixing: FloatArray) -> float:
+    """Return the logarithms of the Fisher information of the sources, added up: the more, the less they are mixed.
+
+    Mixing makes sources more like Gaussians, which have the least information of all with the same variance.
+    """
+    pieces = _pass(source, mean, unmixing, contrast_scores("logcosh", unmixing.shape[0])).pieces
+    scores = fitted_scores(pieces, source.n_rows)
+    return float(np.log(scores.mean_derivative(pieces, source.n_rows)).sum())
+
+
+def _fixed_point(
+    source: Source, mean: FloatArray, unmixing: FloatArray, contrast: str, max_steps: int
+) -> tuple[FloatArray, int, FloatArray]:
+    """Turn white sources until they rest; the last sums are returned with them."""
+    scores = contrast_scores(contrast, unmixing.shape[0])
+    n_steps = 0
+    while True:
+        sums = _pass(source, mean, unmixing, scores)
+        if n_steps == max_steps:
+            return unmixing, n_steps, sums.pieces
+        target = sums.products - np.diag(scores.mean_derivative(sums.pieces, source.n_rows))
+        left, _, right = linalg.svd(target)
+        rotation = left @ right
+        rotation *= np.where(np.diag(rotation) < 0, -1.0, 1.0)[:, None]  # sources keep their signs
+        n_steps += 1
+        unmixing = rotation @ unmixing
+        if 1 - np.diag(rotation).min() < TURNED:  # a turn so small hardly moves the sums: one pass less
+            return unmixing, n_steps, sums.pieces
+
+
+def _newton_step(sums: Sums, scores: Scores, n_rows: int) -> FloatArray:
+    """Return the relative step D: sources y become (I + D) y.
+
+    For independent sources the Hessian couples D_ij with D_ji alone (Pham and Garat): one system of two equations for
+    each pair, whose smallest eigenvalue is kept away from 0.
+    """
+    gradient = sums.products - np.eye(sums.products.shape[0])
+    curvature = np.outer(scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows))
+    smallest = (curvature + curvature.T) / 2 - np.sqrt((curvature - curvature.T) ** 2 / 4 + 1)
+    curvature = curvature + np.maximum(LEAST_CURVATURE - smallest, 0)
+    step = -(curvature.T * gradient - gradient.T) / (curvature * curvature.T - 1)
+    np.fill_diagonal(step, (1 - variances(sums.pieces, n_rows)) / 2)  # a scale is free: variances stay 1
+    return step
+
+
+def _improved(
+    source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores, sums: Sums, step: FloatArray
+) -> tuple[FloatArray, Sums] | None:
+    """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums."""
+    before = scores.mean_loss(sums.pieces, source.n_rows)
+    identity = np.eye(step.shape[0])
+    for _ in range(HALVINGS):
+        change = identity + step
+        sign, volume = np.linalg.slogdet(change)
+        if sign > 0:
+            moved = change @ unmixing
+            new = _pass(source, mean, moved, scores)
+            if scores.mean_loss(new.pieces, source.n_rows) - volume < before:
+                return moved, new
+        step = step / 2
+    return None
+
+
+def _dependence(sums: Sums) -> float:
+    return float(np.abs(sums.products - np.diag(np.diag(sums.products))).max())
+
+
+def _pass(source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> Sums:
+    products, pieces = total(_source_sums, source, mean, unmixing, scores)
+    return Sums(products / source.n_rows, pieces)
+
+
+def _source_sums(block: Block, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:
+    sources = unmixing @ (dense_rows(block.rows) - mean).T
+    psi, pieces = tally(sources, scores)
+    return psi @ sources.T, pieces

@@ -1,0 +1,140 @@
+"""Scores of sources and likelihood steps: against loops, true densities and finite differences."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from polyad.datasets.signals import make_ica
+from polyad.engine import signal_blocks
+from polyad.inference.scores import CONTRASTS, KNOTS, N_PIECES, Scores, contrast_scores, fitted_scores, tally, variances
+from polyad.inference.separation import _newton_step, _pass, separate
+from polyad.metrics import amari_distance
+
+
+def quantiles(inverse, N=200_000):
+    return inverse((np.arange(N) + 0.5) / N)[None]
+
+
+def test_sums_equal_a_loop_over_values():
+    rng = np.random.default_rng(0)
+    Y = np.vstack([rng.laplace(size=50), 40 * rng.standard_normal(50), KNOTS[: N_PIECES + 1].tolist() + [0.0] * 3])
+    scores = Scores(rng.standard_normal((3, N_PIECES + 1)))
+    psi, sums = tally(Y, scores)
+    for k in range(3):
+        expected, value = np.zeros((N_PIECES, 3)), np.zeros(50)
+        loss = derivative = 0.0
+        for i, y in enumerate(Y[k]):
+            piece = int(np.clip(np.searchsorted(KNOTS, y, side="right") - 1, 0, N_PIECES - 1))
+            d = y - KNOTS[piece]
+            slope = (scores.values[k, piece + 1] - scores.values[k, piece]) / (KNOTS[piece + 1] - KNOTS[piece])
+            value[i] = scores.values[k, piece] + slope * d
+            expected[piece] += 1, d, d * d
+            loss += _integral(scores.values[k], y) / 50
+            derivative += slope / 50
+        if k < 2:  # a value on a knot may be in the piece before it or after it
+            assert np.allclose(sums[k], expected, rtol=1e-10)
+            assert np.isclose(scores.mean_derivative(sums, 50)[k], derivative, rtol=1e-10)
+        assert np.allclose(psi[k], value, atol=1e-10)
+        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], 50), loss, rtol=1e-9)
+    assert np.allclose(variances(sums, 50), (Y**2).mean(axis=1), rtol=1e-10)
+
+
+def _integral(values, y):
+    """The area below a broken line from the middle knot to y, piece by piece."""
+    middle = KNOTS[N_PIECES // 2]
+    low, high = min(middle, y), max(middle, y)
+    cuts = np.concatenate([[low], KNOTS[(low < KNOTS) & (high > KNOTS)], [high]])
+    slopes = np.diff(values) / np.diff(KNOTS)
+    area = 0.0
+    for left, right in pairwise(cuts):
+        piece = int(np.clip(np.searchsorted(KNOTS, (left + right) / 2, side="right") - 1, 0, N_PIECES - 1))
+        at = [values[piece] + slopes[piece] * (x - KNOTS[piece]) for x in (left, right)]
+        area += (at[0] + at[1]) / 2 * (right - left)
+    return area if y >= middle else -area
+
+
+@pytest.mark.parametrize(
+    ("inverse", "score", "where"),
+    [
+        (norm.ppf, lambda y: y, [-2.0, -0.5, 0.5, 2.0]),
+        (lambda p: np.log(p / (1 - p)), np.vectorize(lambda y: np.tanh(y / 2)), [-3.0, -1.0, 0.3, 2.0]),
+        (lambda p: -np.log(1 - p) - 1, lambda y: np.ones_like(y), [-0.5, 0.0, 1.0, 3.0]),
+    ],
+    ids=["gaussian", "logistic", "exponential"],
+)
+def test_scores_are_those_of_the_density(inverse, score, where):
+    y = quantiles(inverse)
+    found = fitted_scores(tally(y, contrast_scores("logcosh", 1))[1], y.size)
+    psi = tally(np.array([where]), found)[0]
+    assert np.allclose(psi[0], score(np.array(where)), atol=0.08)
+    assert np.isclose((tally(y, found)[0] * y).mean(), 1, atol=1e-10)
+
+
+@pytest.mark.parametrize("fun", ["adaptive", *CONTRASTS])
+def test_no_other_score_of_its_kind_is_closer(fun):
+    y = quantiles(lambda p: np.sign(p - 0.5) * np.log(1 - 2 * np.abs(p - 0.5)) * -0.7, 20_000)
+    sums = tally(y, contrast_scores("logcosh", 1))[1]
+    best = fitted_scores(sums, y.size, fun)
+
+    def objective(values):
+        scores = Scores(values)
+        return (tally(y, scores)[0] ** 2).mean() - 2 * scores.mean_derivative(sums, y.size)[0]
+
+    directions = [KNOTS, np.ones_like(KNOTS), KNOTS + np.tanh(KNOTS) if fun == "adaptive" else CONTRASTS[fun](KNOTS)]
+    for direction in directions:
+        size = 0.05 / np.sqrt((tally(y, Scores(direction[None]))[0] ** 2).mean())
+        for sign in (-1, 1):
+            assert objective(best.values + sign * size * direction) > objective(best.values)
+    assert best.mean_derivative(sums, y.size)[0] >= 1 / variances(sums, y.size)[0] - 0.02
+
+
+def test_products_are_the_gradient_of_the_loss():
+    draw = make_ica(2000, 3, sources=("super", "sub", "skewed"))
+    source, mean = signal_blocks(draw.X), draw.X.mean(axis=0)
+    W = np.linalg.inv(draw.mixing) + 0.1
+    scores = fitted_scores(_pass(source, mean, W, contrast_scores("logcosh", 3)).pieces, 2000)
+    gradient = _pass(source, mean, W, scores).products - np.eye(3)
+
+    def loss(step):
+        change = np.eye(3) + step
+        pieces = _pass(source, mean, change @ W, scores).pieces
+        return scores.mean_loss(pieces, 2000) - np.linalg.slogdet(change)[1]
+
+    for i in range(3):
+        for j in range(3):
+            step = np.zeros((3, 3))
+            step[i, j] = 1e-6
+            assert np.isclose((loss(step) - loss(-step)) / 2e-6, gradient[i, j], atol=1e-5)
+    sums = _pass(source, mean, W, scores)
+    step = _newton_step(sums, scores, 2000)
+    np.fill_diagonal(step, 0)
+    assert (step * gradient).sum() < 0  # downhill
+
+
+def test_sources_are_found_from_far_away_and_errors_shrink():
+    errors = []
+    for N in (1000, 16_000):
+        draw = make_ica(N, 5, sources=("super", "sub", "skewed"), random_state=3)
+        mean, covariance = draw.X.mean(axis=0), np.cov(draw.X.T, bias=True)
+        values, vectors = np.linalg.eigh(covariance)
+        whitener = (vectors / np.sqrt(values)).T
+        assert amari_distance(whitener, draw.mixing) > 0.1  # where it starts
+        found = separate(signal_blocks(draw.X), mean, whitener)
+        errors.append(amari_distance(found.unmixing, draw.mixing))
+    assert errors[1] < 0.4 * errors[0]
+    assert errors[1] < 0.006
+    assert found.converged
+
+
+def test_at_rest_no_two_sources_depend_on_each_other():
+    draw = make_ica(3000, 4, sources=("super", "skewed"), random_state=5)
+    mean = draw.X.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(draw.X.T, bias=True))
+    found = separate(signal_blocks(draw.X), mean, (vectors / np.sqrt(values)).T, tol=1e-7, max_newton=100)
+    Y = found.unmixing @ (draw.X - mean).T
+    scores = fitted_scores(tally(Y, contrast_scores("logcosh", 4))[1], 3000)
+    dependence = tally(Y, scores)[0] @ Y.T / 3000
+    assert np.abs(dependence - np.diag(np.diag(dependence))).max() < 1e-5
+    assert np.allclose((Y**2).mean(axis=1), 1, atol=1e-6)
