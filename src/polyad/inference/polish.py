@@ -118,8 +118,8 @@ def polish(
         False gives plain EM: no halves, no step beyond a change and no word settled. With a given ``smoothing`` its
         penalised likelihood never gets worse.
     near
-        Whether the start is near the truth, with the right prior. Then tokens do not see their own vote from the first
-        pass on, and counts do not go beyond their change: topics with few tokens would leave a good start quickly.
+        Whether the start is near the truth, with the right prior. Then counts do not go beyond their change, in whose
+        direction topics of few tokens would leave a good start.
     """
     word_totals = total(_word_totals, source)
     groups = halves(source) if leave_out else [source]
@@ -156,9 +156,6 @@ class _Run:
         edges = tuple(accumulate(groups[0].widths, initial=0))
         self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
         self.table = TopicTable(topic_table(components), padded_vector(prior), edges)
-        if near and leave_out:  # no document has tokens of its own in these topics yet
-            nothing = read_only(np.zeros((len(edges) - 1, self.table.prior.size), np.float32))
-            self.table = replace(self.table, worth=Worth(nothing, nothing))
         self.early = self.table.topics
         self.tokens = [np.zeros_like(self.table.topics) for _ in groups]  # of each group, expected in its last pass
         totals = word_totals if leave_out else None

@@ -76,6 +76,9 @@ def polish_topics(
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near)
+    if near:
+        reach = np.minimum(1.0, topics.shape[0] * alpha / alpha.sum())[:, None]
+        return replace(polished, components=reach * polished.components + (1 - reach) * topics)
     if preset.wide_passes == 0 or smoothing is not None:  # a prior that the user gives is neither wider nor narrower
         return polished
     wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes)
