@@ -81,6 +81,7 @@ def polish(
     preset: Preset,
     smoothing: FloatArray | None = None,
     leave_out: bool = True,
+    near: bool = False,
 ) -> Polished:
     """Improve topics by passes of EM in which a document's own tokens do not count for themselves.
 
@@ -116,10 +117,13 @@ def polish(
     leave_out
         False gives plain EM: no halves, no step beyond a change and no word settled. With a given ``smoothing`` its
         penalised likelihood never gets worse.
+    near
+        Whether the start is near the truth, with the right prior. Then counts do not go beyond their change, in whose
+        direction topics of few tokens would leave a good start.
     """
     word_totals = total(_word_totals, source)
     groups = halves(source) if leave_out else [source]
-    run = _Run(groups, word_totals, components, prior, smoothing, leave_out)
+    run = _Run(groups, word_totals, components, prior, smoothing, leave_out, near)
     for number in range(1, preset.most_passes + 1):
         with one_round(number, preset.most_passes, passes=len(groups)) as found:
             run.go_on()
@@ -144,9 +148,11 @@ class _Run:
         prior: FloatArray,
         smoothing: FloatArray | None,
         leave_out: bool,
+        near: bool = False,
     ) -> None:
         self.groups, self.word_totals, self.leave_out = groups, word_totals, leave_out
         self.n_topics, self.smoothing = components.shape[0], smoothing
+        self.beyond = 0.0 if near else COUNTS_BEYOND
         edges = tuple(accumulate(groups[0].widths, initial=0))
         self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
         self.table = TopicTable(topic_table(components), padded_vector(prior), edges)
@@ -187,7 +193,7 @@ class _Run:
             if first and turn < len(self.groups) - 1:
                 self.tokens[turn] = fresh  # the topics wait for the other half
             else:
-                self._renew(turn, fresh, 0.0 if first else COUNTS_BEYOND)
+                self._renew(turn, fresh, 0.0 if first else self.beyond)
         self.found.append(likelihood)
         if first:
             self.early = self.table.topics

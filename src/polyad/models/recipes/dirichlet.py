@@ -11,7 +11,7 @@ from polyad.engine import Block, total
 from polyad.engine.blocks import beside_each_other
 from polyad.inference.expectation import is_own
 from polyad.inference.polish import Polished, polish, polish_bytes
-from polyad.inference.presets import Preset
+from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import wide_passes
 from polyad.models.recipes.moment_start import Corpus, moment_bytes, with_documents
 from polyad.moments.counts.concentration import mean_shares
@@ -62,13 +62,23 @@ def polish_topics(
     prior: FloatArray | None,
     smoothing: FloatArray | None,
     preset: Preset,
+    *,
+    near: bool = False,
 ) -> Polished:
-    """Polish topics; with no pass at all, the shares of the tokens are those that make up the words of the corpus."""
+    """Polish topics; with no pass at all, the shares of the tokens are those that make up the words of the corpus.
+
+    From a start that is ``near`` the truth "full" goes as far as "fast": the passes that follow would lead away from it.
+    """
     if preset.n_passes == 0:
         tokens = corpus.n_tokens * mean_shares(topics, corpus.unigram)
         return Polished(topics, tokens[None], (), (0, topics.shape[1]))
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
-    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing)
+    if near and preset.wide_passes:
+        preset = PRESETS["fast"]
+    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near)
+    if near:
+        reach = np.minimum(1.0, topics.shape[0] * alpha / alpha.sum())[:, None]
+        return replace(polished, components=reach * polished.components + (1 - reach) * topics)
     if preset.wide_passes == 0 or smoothing is not None:  # a prior that the user gives is neither wider nor narrower
         return polished
     wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes)

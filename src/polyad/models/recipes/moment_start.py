@@ -8,7 +8,7 @@ from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.determined import DETERMINED, NoiseWarning
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
-from polyad.decompose.polyadic import PARTIAL_SUMS, copies_used_words
+from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Best, Block, Source, total, writing_bytes
@@ -97,6 +97,8 @@ class MomentStart:
         Values of the whitened third moment, K.
     certainty, spectrum, gap, noise, energy
         Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
+    polyadic
+        What the topics were read off, where it is kept: as large as they are.
     """
 
     topics: FloatArray
@@ -106,6 +108,7 @@ class MomentStart:
     gap: float
     noise: float
     energy: float
+    polyadic: Polyadic | None = None
 
     def with_background(self, corpus: Corpus, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
@@ -119,17 +122,19 @@ def start_from_moments(
     corpus: Corpus,
     n_components: int,
     method: str | Diagonaliser,
+    *,
+    keep: bool = False,
 ) -> MomentStart:
     """Whiten in the words' metric, diagonalise, and put the components on the simplex.
 
     Where the second moment has fewer positive directions than topics are wanted, the others start from documents
-    that are least like the topics found, with a warning.
+    that are least like the topics found, with a warning; nothing is then kept of what they were read off.
     """
     metric = word_metric(corpus, n_components)
     try:
         start = _decompose(moments, metric, n_components, method)
         _warn_of_noise(start, n_components)
-        return start
+        return start if keep else replace(start, polyadic=None)
     except RankError as error:
         found, message = error.supported, str(error)
         spectrum = error.spectrum
@@ -149,7 +154,7 @@ def start_from_moments(
         )
     values = np.resize(start.values, n_components)
     certainty = np.concatenate([start.certainty, np.zeros(n_components - start.certainty.size)])
-    return replace(start, topics=topics, values=values, certainty=certainty)
+    return replace(start, topics=topics, values=values, certainty=certainty, polyadic=None)
 
 
 def _decompose(
@@ -171,6 +176,7 @@ def _decompose(
         whitening.gap,
         whitening.noise,
         found.diagonalisation.energy,
+        found,
     )
 
 

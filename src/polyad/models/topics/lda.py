@@ -8,8 +8,16 @@ from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import expect
 from polyad.inference.presets import preset_of
+from polyad.models.own_prior import (
+    USUAL_CONCENTRATION,
+    Beginning,
+    begin,
+    begin_with_prior,
+    begin_with_total,
+    document_shares,
+)
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
@@ -17,7 +25,7 @@ from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import RawMoments, raw_moments
 from polyad.moments.counts.concentration import estimate_concentration
 
-MOMENT_CONCENTRATION = 2.0  # on real text anything from .1 to 5 gives the same topics after polishing
+MOMENT_CONCENTRATION = USUAL_CONCENTRATION
 
 
 class LDA(TopicModel):
@@ -110,37 +118,45 @@ class LDA(TopicModel):
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         memory = planned_bytes(corpus, K, self.method)
-        c0 = self._moment_concentration(given)
+        c0 = self._given_total()
         with watch("moments"):
             raw = raw_moments(corpus.source, self.weights)
-            start = start_from_moments(raw.at(c0), corpus, K, self.method)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+            if given is not None:
+                begun = begin_with_prior(raw, corpus, K, self.method, given)
+            elif c0 is not None:
+                begun = begin_with_total(raw, corpus, K, self.method, c0)
+            else:
+                begun = begin(raw, corpus, K, self.method, polished=preset.n_passes > 0)
         with watch("polish"):
-            polished = polish_topics(corpus, topics, self._polish_prior(given), smoothing, preset)
+            polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
-            self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)
-        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order, concentration=c0)
+            self.doc_topic_prior_ = (
+                begun.prior[order] if given is not None else self._estimated_prior(raw, corpus, begun)
+            )
+        self.diagnostics_ = diagnose(
+            corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
+        )
 
-    def _moment_concentration(self, given: FloatArray | None) -> float:
-        """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""
+    def _given_total(self) -> float | None:
+        """Return the prior's total where the user gives it."""
         if isinstance(self.concentration, str):
             if self.concentration != "auto":
                 raise ValueError(f"concentration is {self.concentration!r}; give 'auto' or a positive number.")
-            return MOMENT_CONCENTRATION if given is None else float(given.sum())
+            return None
         if not (np.isfinite(self.concentration) and self.concentration > 0):
             raise ValueError(f"concentration is {self.concentration}; give 'auto' or a positive number.")
         return float(self.concentration)
 
-    def _polish_prior(self, given: FloatArray | None) -> FloatArray | None:
-        if given is not None or self.concentration == "auto":
-            return given
-        return np.full(self.n_components, float(self.concentration) / self.n_components)
+    def _estimated_prior(self, raw: RawMoments, corpus: Corpus, begun: Beginning) -> FloatArray:
+        """Return the topics' shares of the mean document times the total.
 
-    def _estimated_prior(self, raw: RawMoments) -> FloatArray:
-        """Return the topics' shares of tokens times the total: given, or estimated from pairs of words."""
-        if self.concentration != "auto":
-            total = float(self.concentration)
-        else:
+        The total is given, or that of the third moment if polishing has begun with it, or that of pairs of words. Where
+        documents have hardly more than one topic, the third moment is nearly the same for every total below one.
+        """
+        total = self._given_total()
+        if total is None and begun.is_own and begun.concentration is not None and begun.concentration >= 1:
+            total = begun.concentration
+        if total is None:
             total, _ = estimate_concentration(raw, self.components_)
-        return np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)
+        return total * document_shares(self.components_, corpus.source)

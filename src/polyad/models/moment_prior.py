@@ -1,0 +1,235 @@
+"""The prior that the moments of LDA tell: its total from the third moment, and each topic's part of it.
+
+First and second moments agree with every total c0: for each there are topics that explain them. What tells the right
+one are triples of words. With the topics of a total c0, and the shares that first and second moments then give them,
+the third moment of the model is known; the total is the one under which it is nearest to that of the data. A change of
+c0 changes the second moment by a matrix of rank one, so that all of it happens among K x K x K numbers: no pass.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from polyad.base.arrays import FloatArray
+from polyad.decompose import Diagonalisation, Diagonaliser, diagonaliser
+from polyad.decompose.certainty import certainty
+from polyad.decompose.orthogonal.contractions import contract
+from polyad.decompose.orthogonal.newton import newton_rotation
+from polyad.decompose.unmixing import simplex_rows
+from polyad.engine import single_threaded_blas
+from polyad.models.recipes.moment_start import Corpus, MomentStart, start_from_moments
+from polyad.moments import RawMoments
+from polyad.moments.symmetric import outer_cube, symmetrise
+
+SMALLEST, LARGEST = 0.05, 100.0  # totals that are looked at: beyond them documents have one topic, or all the same
+HOLDS = 0.16  # of the third moment that the model may leave unexplained
+RESOLUTION = 0.03  # of the logarithm of the total, to which it is found
+NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
+MOST_STEPS = 20  # of Newton, likewise
+
+
+@dataclass(frozen=True)
+class WhitenedMoments:
+    """Moments of LDA along K directions in which the second one, for some total c0, is the unit matrix.
+
+    Attributes
+    ----------
+    concentration
+        The total c0 that they are made for.
+    mean
+        The first moment along the directions, K.
+    sums
+        What the images of the directions, second moment times direction, sum to over all words, K.
+    third
+        K x K x K.
+    """
+
+    concentration: float
+    mean: FloatArray
+    sums: FloatArray
+    third: FloatArray
+    _pairs: FloatArray = field(init=False, repr=False)
+    _cube: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        own = _factors(self.concentration)
+        raw_second = np.eye(self.mean.size) + own.pair * np.outer(self.mean, self.mean)
+        object.__setattr__(self, "_pairs", symmetrise(raw_second[:, :, None] * self.mean))
+        object.__setattr__(self, "_cube", outer_cube(self.mean))
+
+    def third_at(self, c0: float) -> FloatArray:
+        """Return the third moment for another total, along the same directions."""
+        own, other = _factors(self.concentration), _factors(c0)
+        return self.third + (own.square - other.square) * self._pairs - (own.cube - other.cube) * self._cube
+
+    def sums_at(self, c0: float) -> FloatArray:
+        """Return the sums of the images for another total."""
+        return self.sums + (_factors(self.concentration).pair - _factors(c0).pair) * self.mean
+
+    def whitening_at(self, c0: float, power: float = -0.5) -> FloatArray | None:
+        """Return the symmetric K x K matrix that whitens the second moment for another total, or another power of it.
+
+        It is None where a direction has no variance left.
+        """
+        size = float(self.mean @ self.mean)
+        value = 1 + (_factors(self.concentration).pair - _factors(c0).pair) * size
+        if value <= 1e-9:
+            return None
+        along = (value**power - 1) / max(size, 1e-300)
+        return np.eye(self.mean.size) + along * np.outer(self.mean, self.mean)
+
+    def left_by_model(self, c0: float, rotation: FloatArray) -> float:
+        """Return the squared distance of the third moment from that of the model, for a total and its rotation.
+
+        A topic scaled to unit variance that sums to q over the words has the share q^2 (c0 + 1) of the mean document,
+        and with this share of a Dirichlet prior the value 2 / ((c0 + 2) q) of the whitened third moment. Distances are
+        measured along the same directions for every total.
+        """
+        third, whitening, back = self.third_at(c0), self.whitening_at(c0), self.whitening_at(c0, 0.5)
+        if whitening is None or back is None:
+            return np.inf
+        values = 2 / ((c0 + 2) * _away_from_zero(self.sums_at(c0) @ whitening @ rotation))
+        topics = back @ rotation
+        found = (contract(third, topics) * topics).sum(axis=0)
+        model = float(values @ (topics.T @ topics) ** 3 @ values)
+        return float((third**2).sum()) - 2 * float(values @ found) + model
+
+
+def _away_from_zero(values: FloatArray) -> FloatArray:
+    return np.where(np.abs(values) > 1e-6, values, 1e-6)
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What the lower moments are multiplied by in the second and the third moment of LDA (eqs 39 and 40)."""
+
+    pair: float
+    square: float
+    cube: float
+
+
+def _factors(c0: float) -> _Factors:
+    return _Factors(c0 / (c0 + 1), c0 / (c0 + 2), 2 * c0**2 / ((c0 + 1) * (c0 + 2)))
+
+
+def multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return T(A, A, A): every mode of a symmetric tensor multiplied by a symmetric matrix."""
+    for _ in range(3):
+        tensor = np.tensordot(tensor, matrix, axes=(0, 1))
+    return tensor
+
+
+def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> float | None:
+    """Return the total of the prior under which the model explains most of the third moment.
+
+    Parameters
+    ----------
+    moments
+        For any total.
+    rotation
+        The rotation that diagonalises their third moment.
+
+    Returns
+    -------
+    float or None
+        None where the model is far from the third moment whatever the total, as it is on text with many topics.
+    """
+    with single_threaded_blas():
+        left = _left_by_these_topics(moments, rotation, np.geomspace(SMALLEST, LARGEST, 12))
+        if left.min() > HOLDS:
+            return None
+        rotations = {moments.concentration: rotation}
+
+        def left_by_own_topics(logarithm: float) -> float:
+            return _left_by_own_topics(moments, rotations, float(np.exp(logarithm)))
+
+        ends = np.log(SMALLEST), np.log(LARGEST)
+        found = optimize.minimize_scalar(
+            left_by_own_topics, bounds=ends, method="bounded", options={"xatol": RESOLUTION}
+        )
+    return float(np.exp(found.x))
+
+
+def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals: FloatArray) -> FloatArray:
+    """Return the part of the third moment that the model leaves with topics that do not change with the total.
+
+    Their shares are those that make up the mean. All sums are quadratic in the factors of the lower moments.
+    """
+    q = _away_from_zero(moments.sums @ rotation)
+    along = moments.mean @ rotation
+    tensors = [moments.third, moments._pairs, moments._cube]
+    products = np.array([[float(np.vdot(a, b)) for a in tensors] for b in tensors])
+    own = _factors(moments.concentration)
+    on_diagonal = [
+        (contract(moments.third, rotation) * rotation).sum(axis=0),
+        3 * (1 + own.pair * along**2) * along,
+        along**3,
+    ]
+    left = []
+    for c0 in totals:
+        other = _factors(c0)
+        mix = np.array([1.0, own.square - other.square, other.cube - own.cube])
+        values = 2 * along / ((c0 + 1) * (c0 + 2) * q**2)
+        size = max(float(mix @ products @ mix), 1e-300)
+        left.append((size - 2 * float(mix @ on_diagonal @ values) + float(values @ values)) / size)
+    return np.array(left)
+
+
+def _left_by_own_topics(moments: WhitenedMoments, rotations: dict[float, FloatArray], c0: float) -> float:
+    """Return what the model leaves with the topics of a total, found from those of the nearest total tried."""
+    whitening = moments.whitening_at(c0)
+    if whitening is None:
+        return np.inf
+    nearest = min(rotations, key=lambda other: abs(np.log(other / c0)))
+    third = multilinear(moments.third_at(c0), whitening)
+    rotations[c0], _, _ = newton_rotation(third, rotations[nearest], max_iter=MOST_STEPS, tol=NEAR)
+    return moments.left_by_model(c0, rotations[c0])
+
+
+class _Recording:
+    """A diagonaliser that keeps the tensor it was given."""
+
+    def __init__(self, method: str | Diagonaliser) -> None:
+        self.method, self.tensor = diagonaliser(method), np.empty((0, 0, 0))
+
+    def __call__(self, tensor: FloatArray, **options: Any) -> Diagonalisation:
+        self.tensor = tensor
+        return self.method(tensor, **options)
+
+
+def start_at_usual_and_own_total(
+    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, usual: float
+) -> tuple[MomentStart, tuple[MomentStart, float] | None]:
+    """Return the topics for the usual total, and those for the one that the third moment tells, with it, if it does."""
+    recording = _Recording(method)
+    # SVTD reads its components off the words of the third moment, in a pass of its own.
+    start = start_from_moments(
+        raw.at(usual), corpus, n_components, method if method == "svtd" else recording, keep=True
+    )
+    found = start.polyadic
+    usual_start = replace(start, polyadic=None)
+    if found is None or method == "svtd" or n_components == 1:
+        return usual_start, None
+    rotation, signs = found.diagonalisation.rotation, np.where(found.diagonalisation.values < 0, -1.0, 1.0)
+    images = found.components.T @ (signs * rotation).T
+    moments = WhitenedMoments(usual, found.whitening.whitener @ raw.moments.mean, images.sum(axis=0), recording.tensor)
+    c0 = total_of_moments(moments, rotation)
+    whitening = None if c0 is None else moments.whitening_at(c0)
+    if c0 is None or whitening is None:
+        return usual_start, None
+    with single_threaded_blas():
+        own = recording.method(multilinear(moments.third_at(c0), whitening))
+        images += np.outer(raw.moments.mean, moments.sums_at(c0) - moments.sums) / raw.moments.mean.sum()
+        directions = whitening @ (np.where(own.values < 0, -1.0, 1.0) * own.rotation)
+        components = (images @ directions).T
+    turned_out = found.whitening.left @ (directions / np.linalg.norm(directions, axis=0)) ** 2
+    own_start = replace(
+        usual_start,
+        topics=simplex_rows(components),
+        values=np.abs(own.values),
+        certainty=certainty(own.turned, turned_out),
+        energy=own.energy,
+    )
+    return usual_start, (own_start, c0)

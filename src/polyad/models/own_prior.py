@@ -1,0 +1,134 @@
+"""Where polishing begins: topics of the moments, with the prior that the moments tell or with the usual one.
+
+Samples of the model have a prior, and the moments tell it; passes of likelihood that suppose another one lead away from
+the truth. Text has no Dirichlet prior: the third moment may fit one with a total of five, and words are predicted best
+with a total of one half. So words decide. The tokens of one half of some documents are predicted from the other half,
+by the topics and the prior of the moments and by the usual ones, before any pass is made.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyad.base.arrays import FloatArray
+from polyad.decompose import Diagonaliser
+from polyad.engine import Block, Source, first_rows, total
+from polyad.inference.heldout import completion_log_likelihood
+from polyad.inference.polish import SMOOTHING
+from polyad.models.moment_prior import start_at_usual_and_own_total
+from polyad.models.recipes.dirichlet import polish_prior
+from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.moments import RawMoments
+from polyad.moments.counts.concentration import mean_shares
+
+USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
+JUDGED_DOCUMENTS = 500
+AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
+SHARE_ITERATIONS = 12  # for each document that is judged
+LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What polishing begins with.
+
+    Attributes
+    ----------
+    start
+        Topics of the moments.
+    topics
+        The same with some of the corpus' own word distribution in each, K x M.
+    prior
+        Dirichlet parameters of the shares while topics are polished, K.
+    is_own
+        Whether this is the prior that the moments tell, or the user: then topics are near the truth already.
+    concentration
+        Total that the moments were made for; None for models without one.
+    """
+
+    start: MomentStart
+    topics: FloatArray
+    prior: FloatArray
+    is_own: bool
+    concentration: float | None = None
+
+
+def begin_with_total(
+    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, c0: float
+) -> Beginning:
+    """Begin with a total that the user gives; each topic has the part of it that documents have of the topic."""
+    start = start_from_moments(raw.at(c0), corpus, n_components, method)
+    return with_own_prior(start, corpus, c0, c0)
+
+
+def begin_with_prior(
+    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, prior: FloatArray
+) -> Beginning:
+    """Begin with a prior that the user gives: its largest entry belongs to the topic with the largest share, and so on.
+
+    Topics have no numbers before they are found. Their shares are those of the moments.
+    """
+    c0 = float(prior.sum())
+    start = start_from_moments(raw.at(c0), corpus, n_components, method)
+    own = with_own_prior(start, corpus, c0, c0)
+    matched = np.empty_like(prior)
+    matched[np.argsort(-own.prior, kind="stable")] = np.sort(prior)[::-1]
+    return Beginning(start, own.topics, matched, True, c0)
+
+
+def begin(
+    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, *, polished: bool
+) -> Beginning:
+    """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
+    usual, found = start_at_usual_and_own_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
+    usually = with_usual_prior(usual, corpus, USUAL_CONCENTRATION, polished=polished)
+    if found is None:
+        return usually
+    start, c0 = found
+    return better_of(with_own_prior(start, corpus, c0, c0), usually, corpus.source)
+
+
+def with_usual_prior(start: MomentStart, corpus: Corpus, c0: float | None, *, polished: bool) -> Beginning:
+    """Return topics with the flat prior of text."""
+    share = UNIGRAM_SHARE if polished else floor_share(corpus)
+    topics = start.with_background(corpus, share)
+    return Beginning(start, topics, polish_prior(topics.shape[0]), False, c0)
+
+
+def with_own_prior(start: MomentStart, corpus: Corpus, prior_total: float, c0: float | None) -> Beginning:
+    """Return topics with a prior of a given total, of which each has the share that it has in the mean document."""
+    topics = start.with_background(corpus, floor_share(corpus))
+    return Beginning(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
+
+
+def better_of(own: Beginning, usual: Beginning, source: Source) -> Beginning:
+    """Return the beginning with a prior of its own, if it predicts the words of some documents as well."""
+    some = first_rows(source, JUDGED_DOCUMENTS)
+    (with_own, n_tokens), (with_usual, _) = (
+        completion_log_likelihood(it.topics, it.prior, some, max_iter=SHARE_ITERATIONS) for it in (own, usual)
+    )
+    gain = (with_own - with_usual) / (n_tokens * np.log(2))
+    return own if gain > -AS_WELL else usual
+
+
+def floor_share(corpus: Corpus) -> float:
+    """Return how much of the corpus' word distribution to have in topics near the truth: less, the more tokens it has.
+
+    It is what the prior of topics adds to every word, and no more than a hundredth.
+    """
+    n_words = corpus.summary.word_totals.size
+    return min(FLOOR_SHARE, SMOOTHING * n_words / max(corpus.n_tokens, 1))
+
+
+def document_shares(topics: FloatArray, source: Source) -> FloatArray:
+    """Return the shares in which topics make up the mean document, K; every document counts the same."""
+    K = topics.shape[0]
+    sums, n_documents = total(_mean_document, source)
+    shares = np.maximum(mean_shares(topics, sums / max(n_documents, 1)), LEAST_SHARE / K)
+    return shares / shares.sum()
+
+
+def _mean_document(block: Block) -> tuple[FloatArray, int]:
+    proportions = np.divide(1.0, block.tokens, out=np.zeros(block.tokens.size), where=block.tokens > 0)
+    sums: FloatArray = block.rows.T @ proportions
+    return sums, int((block.tokens > 0).sum())
