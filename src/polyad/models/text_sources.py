@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from polyad.corpus import Corpus, CorpusError, CorpusSource, TextOptions
+from polyad.corpus import Corpus, CorpusError, CorpusSource, IndexedCorpus, TextOptions
+from polyad.corpus.indexing.folder import is_indexed
+from polyad.engine import Shards
 
 __all__ = ["counted", "counted_over", "known_text", "known_words", "numbered_words", "words_of"]
 
@@ -42,6 +44,10 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
 
 def known_text(X: Any) -> tuple[tuple[str, ...] | None, TextOptions | None]:
     """Return the words of a corpus, or of a list of parts of one, and how its text was split; None where not known."""
+    if isinstance(X, Shards) and is_indexed(X.path):
+        X = IndexedCorpus(X.path)
+    if isinstance(X, IndexedCorpus):
+        return X.words, X.report.options
     parts = X if isinstance(X, list | tuple) else [X]
     if not any(isinstance(part, Corpus) for part in parts):
         words = getattr(X, "vocabulary", None)
