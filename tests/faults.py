@@ -25,8 +25,9 @@ def index_task(folder, name):
 
 def fit_task(folder, name):
     from polyad import LDA
-    from polyad.engine import Checkpoint, Shards, use
+    from polyad.engine import Checkpoint, Shards, blocks, use
 
+    blocks.BLOCK_CELLS, blocks.BLOCK_ROWS = 400, 40
     with use(Checkpoint(folder / f"{name}.run", seconds=0.0)):
         model = LDA(5, n_jobs=1).fit(Shards(folder / "corpus.shards"))
     model.save(folder / f"{name}.polyad")

@@ -28,7 +28,7 @@ def test_from_files_to_topics_of_documents(folder, capsys):
     shards, model = folder / "c.shards", folder / "m.polyad"
     found = values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards, "--stop-words", "english")
     assert found["corpus"]["documents"] == 80
-    assert found["corpus"]["dropped"]["stop words"]["words"] == 2
+    assert set(found["corpus"]["dropped"]["stop words"]["examples"]) >= {"the", "of"}
     told = values(capsys, "info", shards)
     assert (told["order"], told["shards"], told["corpus"]) == ("content", 1, found["corpus"])
     fitted = values(capsys, "fit", shards, "-k", 2, "-o", model)

@@ -8,6 +8,7 @@ same code gives the same bytes, and nothing else in the library knows where the 
 
 from polyad.engine.blas import single_threaded_blas
 from polyad.engine.blocks import Block
+from polyad.engine.checkpoint import Checkpoint, CheckpointError
 from polyad.engine.checks import count_blocks, signal_blocks
 from polyad.engine.disk.shards import Shards
 from polyad.engine.disk.writer import write_shards, writing_bytes
@@ -34,6 +35,8 @@ __all__ = [
     "Arrays",
     "Best",
     "Block",
+    "Checkpoint",
+    "CheckpointError",
     "Largest",
     "PassReport",
     "Planned",

@@ -92,11 +92,7 @@ class Threads:
 
     def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
         """Return the sum of ``function(block, *shared)`` over the small blocks of all shards."""
-
-        def shard_total(number: int) -> Result:
-            return tree_sum(self.map(lambda block: function(block, *shared), source.shard(number).blocks))
-
-        return tree_sum(self._each_shard(shard_total, function, source))
+        return tree_sum(self.shard_totals(function, source, shared))
 
     def step(
         self, function: Callable[..., tuple[Result, State]], source: Source, states: Sequence[Any], /, *shared: Any
@@ -104,12 +100,36 @@ class Threads:
         """Return the sum of the first results of ``function(shard, state, *shared)``, and the new states."""
         kept = empty_like(states)
 
-        def shard_step(number: int) -> Result:
-            result, state = function(source.shard(number), states[number], *shared)
-            kept.append(state)
-            return result
+        def results() -> Generator[Result, None, None]:
+            with closing(self.shard_steps(function, source, states, shared)) as found:
+                for result, state in found:
+                    kept.append(state)
+                    yield result
 
-        return tree_sum(self._each_shard(shard_step, function, source)), kept
+        return tree_sum(results()), kept
+
+    def shard_totals(
+        self, function: Callable[..., Result], source: Source, shared: tuple[Any, ...], first: int = 0
+    ) -> Generator[Result, None, None]:
+        """Yield the total of each shard from a number on."""
+
+        def shard_total(number: int) -> Result:
+            return tree_sum(self.map(lambda block: function(block, *shared), source.shard(number).blocks))
+
+        return self._each_shard(shard_total, function, source, first)
+
+    def shard_steps(
+        self,
+        function: Callable[..., tuple[Result, State]],
+        source: Source,
+        states: Sequence[Any],
+        shared: tuple[Any, ...],
+        first: int = 0,
+    ) -> Generator[tuple[Result, State], None, None]:
+        """Yield what is found in each shard from a number on, and its new state."""
+        return self._each_shard(
+            lambda number: function(source.shard(number), states[number], *shared), function, source, first
+        )
 
     def rows(self, function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
         """Return the rows that ``function(block, *shared)`` gives for each block, under each other."""
@@ -148,12 +168,12 @@ class Threads:
             gate.close()  # none of them may still work when the caller goes on
 
     def _each_shard(
-        self, work: Callable[[int], Result], function: Callable[..., Any], source: Source
-    ) -> Iterator[Result]:
+        self, work: Callable[[int], Result], function: Callable[..., Any], source: Source, first: int = 0
+    ) -> Generator[Result, None, None]:
         """Yield what is done with each shard, and tell how far the pass is."""
         started = time.perf_counter()
         with single_threaded_blas():
-            for number in range(source.n_shards):
+            for number in range(first, source.n_shards):
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
 
@@ -201,7 +221,8 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     ----------
     runner
         A runner; or a number of threads of this process, -1 for one on every core it may use; or None for the runner
-        of the context around, and on every core where there is none. The answer of a pass does not depend on it.
+        of the context around, and on every core where there is none. A runner around that decides where passes run
+        (a checkpoint, a cluster) keeps to it, whatever number is given. The answer of a pass does not depend on it.
 
     Examples
     --------
@@ -209,13 +230,16 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     ...     runner.n_threads
     2
     """
-    chosen = _runner_for(runner)
+    chosen = runner_of(runner)
     is_own = chosen is not runner and chosen is not _chosen.get()
     token = _chosen.set(chosen)
     try:
         yield chosen
     finally:
         _chosen.reset(token)
+        release = getattr(chosen, "release", None)
+        if release is not None and chosen is runner:
+            release()
         if is_own:
             # Left to the collector of garbage, the threads would stay for as long as anything, such as the traceback
             # of an error, still knows the runner.
@@ -227,9 +251,11 @@ def current_runner() -> Runner:
     return _chosen.get() or _serial
 
 
-def _runner_for(runner: Runner | int | None) -> Runner:
-    if runner is None:
-        runner = _chosen.get() or -1
+def runner_of(runner: Runner | int | None) -> Runner:
+    """Return the runner that :func:`use` would use."""
+    around = _chosen.get()
+    if runner is None or (isinstance(runner, int | np.integer) and getattr(around, "decides", False)):
+        runner = around or -1
     if all(hasattr(runner, name) for name in ("threads", "total", "step", "rows")):
         return cast(Runner, runner)
     if isinstance(runner, int | np.integer) and not isinstance(runner, bool) and (runner == -1 or runner > 0):

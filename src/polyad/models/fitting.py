@@ -4,12 +4,12 @@ import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 from polyad.base.determined import UndeterminedWarning
-from polyad.engine import single_threaded_blas, use, working
+from polyad.engine import Checkpoint, single_threaded_blas, use, working
 from polyad.engine.shown import shown_fit
 
 logger = logging.getLogger("polyad")
@@ -21,14 +21,17 @@ def fitted_at_once(fit: Fit) -> Fit:
 
     The work is done on a copy that knows the parameters alone; what it found is taken over in one step, so that an
     error or Ctrl-C never leaves topics of one fit beside the prior of another.
+
+    A fit made so also takes ``checkpoint``, a folder to keep the results of passes in: a fit that was cut short goes
+    on from there (see :class:`polyad.engine.Checkpoint`).
     """
 
     @wraps(fit)
-    def fit_whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def fit_whole(self: Any, *args: Any, checkpoint: Any = None, **kwargs: Any) -> Any:
         fresh = object.__new__(type(self))
         fresh.__dict__.update({name: value for name, value in self.__dict__.items() if not is_fitted(name)})
         name, verbose = type(self).__name__, getattr(self, "verbose", 0)
-        with shown_fit(name, verbose), running(self.n_jobs), working(name):
+        with shown_fit(name, verbose), running(self.n_jobs), keeping(checkpoint), working(name):
             fit(fresh, *args, **kwargs)
         self.__dict__ = fresh.__dict__
         _sum_up(name, getattr(self, "diagnostics_", None), verbose)
@@ -67,6 +70,11 @@ def _warn_of_undetermined(diagnostics: Any) -> None:
 def is_fitted(name: str) -> bool:
     """Tell an attribute that a fit has found, by the underscore that scikit-learn ends it with."""
     return name.endswith("_") and not name.startswith("_")
+
+
+def keeping(checkpoint: Any) -> AbstractContextManager[Any]:
+    """Keep the results of passes in a folder; None keeps nothing."""
+    return nullcontext() if checkpoint is None else use(Checkpoint(checkpoint))
 
 
 @contextmanager

@@ -44,7 +44,7 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     text_options_: Any
 
     @fitted_at_once
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, checkpoint: Any = None) -> Self:
         """Learn topics from documents x words counts.
 
         Parameters
@@ -55,6 +55,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The documents are copied, in an order of their own: the order of X does not matter.
         y
             Ignored.
+        checkpoint
+            A folder to keep the results of passes in: called again after a kill, a full disk or Ctrl-C, the same fit
+            goes on from there, with the same result. See :class:`polyad.engine.Checkpoint`.
         """
         watch = StopWatch()
         with watch("read"):
