@@ -70,3 +70,42 @@ def test_sentences(folder, capsys):
     file.write_bytes(raw)
     assert run(["info", str(shards)]) == 1
     assert "shard-00000-view-0-data.npy is damaged" in capsys.readouterr().err
+
+
+def test_a_fit_goes_on_from_its_checkpoint(folder, capsys, monkeypatch):
+    shards, run_folder = folder / "c.shards", folder / "run"
+    values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards)
+    values(capsys, "fit", shards, "-k", 2, "-o", folder / "whole.polyad")
+    fit = ["fit", str(shards), "-k", "2", "-o", str(folder / "m.polyad"), "--checkpoint", str(run_folder)]
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.models.topics.lda.polish_topics", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert run(fit) == 130
+    assert list(run_folder.glob("pass-*.npz"))
+    assert not (folder / "m.polyad").exists()
+    assert run(fit) == 2
+    assert "--resume goes on from it" in capsys.readouterr().err
+    assert run([*fit[:3], "3", *fit[4:], "--resume"]) == 1
+    assert "other options" in capsys.readouterr().err
+    assert run([*fit, "--resume"]) == 0
+    assert "passes were done before" in capsys.readouterr().err
+    assert not run_folder.exists()
+    one, two = (values(capsys, "info", folder / f"{name}.polyad") for name in ("whole", "m"))
+    assert one["fingerprint"] == two["fingerprint"]
+
+
+def test_calls_that_make_no_sense(folder, capsys):
+    shards = folder / "c.shards"
+    values(capsys, "index", folder / "a.jsonl", "-o", shards)
+    for options, sentence in (
+        (["--resume"], "name it with --checkpoint"),
+        (["--scheduler", "tcp://a:1", "--workers", "2"], "give one of them"),
+        (["--checkpoint", str(folder / "r"), "--workers", "2"], "--checkpoint is for one machine"),
+    ):
+        assert run(["fit", str(shards), "-k", "2", *options]) == 2
+        assert sentence in capsys.readouterr().err
+    assert run(["fit", str(folder / "a.jsonl"), "-k", "2", "--workers", "2"]) == 2
+    assert "polyad index" in capsys.readouterr().err
+    assert run(["fit", str(shards), "-k", "2", "--memory", "1kB"]) == 1
+    assert "This fit needs about" in capsys.readouterr().err
+    assert run(["fit", str(shards), "-k", "2", "--memory", "much"]) == 1
+    assert "give a size such as" in capsys.readouterr().err

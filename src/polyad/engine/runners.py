@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blas import limit_own_thread, single_threaded_blas
+from polyad.engine.blocks import Block
 from polyad.engine.progress import tell
 from polyad.engine.sources import Source
 from polyad.engine.states import empty_like
@@ -112,11 +113,13 @@ class Threads:
         self, function: Callable[..., Result], source: Source, shared: tuple[Any, ...], first: int = 0
     ) -> Generator[Result, None, None]:
         """Yield the total of each shard from a number on."""
+        return self._each_shard(
+            lambda number: self.shard_total(function, source.shard(number), shared), function, source, first
+        )
 
-        def shard_total(number: int) -> Result:
-            return tree_sum(self.map(lambda block: function(block, *shared), source.shard(number).blocks))
-
-        return self._each_shard(shard_total, function, source, first)
+    def shard_total(self, function: Callable[..., Result], shard: Block, shared: tuple[Any, ...]) -> Result:
+        """Return the sum of ``function(block, *shared)`` over the small blocks of a shard."""
+        return tree_sum(self.map(lambda block: function(block, *shared), shard.blocks))
 
     def shard_steps(
         self,
@@ -174,6 +177,8 @@ class Threads:
         started = time.perf_counter()
         with single_threaded_blas():
             for number in range(first, source.n_shards):
+                if number + 1 < source.n_shards:
+                    source.announce(number + 1)
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
 
@@ -259,11 +264,12 @@ def runner_of(runner: Runner | int | None) -> Runner:
     if all(hasattr(runner, name) for name in ("threads", "total", "step", "rows")):
         return cast(Runner, runner)
     if isinstance(runner, int | np.integer) and not isinstance(runner, bool) and (runner == -1 or runner > 0):
-        return Threads(_cores() if runner == -1 else int(runner))
+        return Threads(cores() if runner == -1 else int(runner))
     raise ValueError(f"n_jobs is {runner!r}; give a number of threads, or None or -1 for all cores.")
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

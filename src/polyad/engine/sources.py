@@ -52,6 +52,9 @@ class Source(ABC):
     def shard(self, number: int, /) -> Block:
         """Return a shard."""
 
+    def announce(self, number: int, /) -> None:  # noqa: B027  most sources have nothing to prepare
+        """Tell that a shard will be asked for soon, so that reading overlaps with computing."""
+
     @property
     def n_rows(self) -> int:
         """Rows in all."""
@@ -372,6 +375,10 @@ class Columns(Source):
         shard = self.source.shard(number)
         return Block((shard.rows[:, self.chosen],), shard.lengths, shard.start)
 
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(number)
+
 
 def columns_of(source: Source, chosen: NDArray[np.intp]) -> Source:
     """Return some columns of a source of one view, given in increasing order; copied where the source is in memory.
@@ -427,6 +434,10 @@ class Part(Source):
         place, first, last = self.bounds[number]
         rows = self.source.shard(place).between(first, last)
         return Block(rows.views, rows.lengths, self.edges[number])
+
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(self.bounds[number][0])
 
 
 def halves(source: Source) -> list[Source]:

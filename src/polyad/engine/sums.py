@@ -1,6 +1,6 @@
 """What the results of a pass are added up by."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,10 +16,12 @@ class TreeSum:
 
     The order depends on the number of results alone. Arrays are added in place: a result must be fresh.
 
-    Attributes
+    Parameters
     ----------
     partial
         (level, sum of 2**level results), the largest first: all that there is to know to go on another time.
+    together
+        What adds two results; None for :func:`add`.
 
     Examples
     --------
@@ -32,13 +34,16 @@ class TreeSum:
     3
     """
 
-    def __init__(self, partial: Iterable[tuple[int, Any]] = ()) -> None:
+    def __init__(
+        self, partial: Iterable[tuple[int, Any]] = (), together: Callable[[Any, Any], Any] | None = None
+    ) -> None:
         self.partial: list[tuple[int, Any]] = list(partial)
+        self._add = together or add
 
     def push(self, result: Any, level: int = 0) -> None:
         """Add a result, or the sum of 2**level consecutive ones that begin at a multiple of their number."""
         while self.partial and self.partial[-1][0] == level:
-            result = add(self.partial.pop()[1], result)
+            result = self._add(self.partial.pop()[1], result)
             level += 1
         self.partial.append((level, result))
 
@@ -48,7 +53,7 @@ class TreeSum:
             raise ValueError("There is not one block of data to sum over.")
         total = self.partial.pop()[1]
         while self.partial:
-            total = add(self.partial.pop()[1], total)
+            total = self._add(self.partial.pop()[1], total)
         return total
 
 

@@ -8,6 +8,7 @@ pass would have to make a copy in memory, where it now reads the mapped file its
 """
 
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -180,6 +181,20 @@ class Shards(Source):
             _intact.add(key)
         found = [self._view(number, place, view) for place, view in enumerate(self.manifest.views)]
         return Block(tuple(rows for rows, _ in found), tuple(lengths for _, lengths in found), self.edges[number])
+
+    def announce(self, number: int, /) -> None:
+        """Have the system read the files of a shard while something else is computed, where it can."""
+        if not hasattr(os, "posix_fadvise"):
+            return
+        for name in self.manifest.names_of_shard(number):
+            try:
+                file = os.open(self.path / name, os.O_RDONLY)
+            except OSError:
+                return  # whoever reads it says what is wrong
+            try:
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_WILLNEED)
+            finally:
+                os.close(file)
 
     def _view(self, number: int, place: int, view: View) -> tuple[Any, NDArray[np.float64] | None]:
         arrays = [_mapped(self.path / file_name(number, place, array)) for array in ARRAYS[view.kind]]
