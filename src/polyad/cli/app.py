@@ -23,6 +23,7 @@ from polyad.cli.commands.info import info
 from polyad.cli.commands.select import select
 from polyad.cli.commands.topics import topics
 from polyad.cli.commands.transform import transform
+from polyad.cli.index import index
 from polyad.cli.options import expand_options
 from polyad.cli.terminal.errors import INTERRUPTED, explain
 from polyad.cli.terminal.help import Command, Group
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, fit, fit2, topics, transform, evaluate, select, align, info, convert):
+for command in (demo, fit, fit2, topics, transform, evaluate, select, index, align, info, convert):
     app.command(cls=Command)(expand_options(command))
 
 

@@ -28,7 +28,10 @@ def read_new_corpus(
         Keep every word that the user did not ask to drop, rather than what is best for topics.
     """
     from polyad.corpus import CorpusSource
+    from polyad.corpus.indexing.folder import is_indexed
 
+    if is_indexed(path):
+        return read_shards(path, words)
     source = CorpusSource(path, options=text_options(words, plain=plain), reading=reading.options(), n_jobs=jobs)
     with output.noting(), output.progress("Reading") as moved:
         corpus = source.corpus(moved)
@@ -36,11 +39,25 @@ def read_new_corpus(
     return corpus
 
 
+def read_shards(path: str, words: Words) -> Any:
+    """Return a folder of shards in the place of a corpus; its words were chosen when it was made."""
+    from polyad.corpus import IndexedCorpus
+
+    if words != Words():
+        raise CallError(f"the words of {path} were chosen when it was indexed; give such options to polyad index.")
+    return IndexedCorpus(path)
+
+
 def read_for_model(path: str, reading: Reading, model: Any, jobs: int | None, output: Output) -> Corpus:
     """Read a corpus over the words of a model, text split as the model's own was."""
-    from polyad.corpus import CorpusSource
+    from polyad.corpus import CorpusSource, IndexedCorpus
+    from polyad.corpus.indexing.folder import is_indexed
     from polyad.models.text_sources import words_of
 
+    if is_indexed(path):
+        indexed: Any = IndexedCorpus(path)
+        if indexed.words is None or indexed.vocabulary == words_of(model):
+            return indexed
     source = CorpusSource(path, reading=reading.options(), n_jobs=jobs).over(words_of(model), model.text_options_)
     with output.noting(), output.progress("Reading") as moved:
         return source.corpus(moved)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from polyad.corpus.formats.recognise import FORMATS, Format, is_counts, recognise
     from polyad.corpus.formats.text import DocumentReader
     from polyad.corpus.formats.writers import write_corpus
+    from polyad.corpus.indexing.folder import IndexedCorpus
+    from polyad.corpus.indexing.index import index
     from polyad.corpus.reading import read_blocks, read_corpus
     from polyad.corpus.report import CorpusReport, Dropped
     from polyad.corpus.source import CorpusSource
@@ -37,6 +39,7 @@ __all__ = [
     "DocumentReader",
     "Dropped",
     "Format",
+    "IndexedCorpus",
     "ReadOptions",
     "ReadReport",
     "StopWords",
@@ -49,6 +52,7 @@ __all__ = [
     "find_language",
     "from_anndata",
     "from_gensim",
+    "index",
     "is_counts",
     "load_stop_words",
     "make_corpus",
@@ -74,6 +78,7 @@ _HOMES = {
     "DocumentReader": "polyad.corpus.formats.text",
     "Dropped": "polyad.corpus.report",
     "Format": "polyad.corpus.formats.recognise",
+    "IndexedCorpus": "polyad.corpus.indexing.folder",
     "ReadOptions": "polyad.corpus.formats.options",
     "ReadReport": "polyad.corpus.documents",
     "StopWords": "polyad.corpus.words.languages",
@@ -86,6 +91,7 @@ _HOMES = {
     "find_language": "polyad.corpus.words.choices",
     "from_anndata": "polyad.corpus.convert",
     "from_gensim": "polyad.corpus.convert",
+    "index": "polyad.corpus.indexing.index",
     "is_counts": "polyad.corpus.formats.recognise",
     "load_stop_words": "polyad.corpus.words.languages",
     "make_corpus": "polyad.corpus.corpus",

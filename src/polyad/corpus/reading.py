@@ -29,7 +29,7 @@ from polyad.corpus.words.counting import count_words
 from polyad.corpus.words.filtering import filter_words
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["ReadProgress", "read_blocks", "read_corpus"]
+__all__ = ["ReadProgress", "read_blocks", "read_corpus", "words_of_counts"]
 
 ReadProgress = Callable[[int, float | None], None]
 
@@ -262,6 +262,11 @@ def _ldac_matrix(stream: ByteStream, tally: Tally, n_words: int | None, reading:
         batches.append(entries)
         largest = max(largest, int(entries.words.max(initial=-1)))
     return to_matrix(batches, (n_documents, largest + 1 if n_words is None else n_words))
+
+
+def words_of_counts(path: str, reading: ReadOptions) -> tuple[str, ...] | None:
+    """Return the words of a file of counts that lie beside it or were named; None where there are none."""
+    return _sidecars(path, reading)[0]
 
 
 def _sidecars(

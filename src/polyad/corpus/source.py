@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 
-from polyad.corpus.corpus import Corpus
+from polyad.corpus.corpus import Corpus, align_vocabulary, stack
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.formats.options import ReadOptions
+from polyad.corpus.indexing.folder import IndexedCorpus, is_indexed
 from polyad.corpus.reading import ReadProgress, read_blocks, read_corpus
 from polyad.corpus.words.choices import TOPIC_WORDS
 from polyad.corpus.words.tokens import TextOptions
@@ -29,7 +30,8 @@ class CorpusSource:
     Parameters
     ----------
     path : str or path
-        What to read; the format is recognised. ``-`` is standard input.
+        What to read; the format is recognised. ``-`` is standard input. A folder of shards (see `index`) has its
+        words and its order of documents already.
     options : TextOptions, optional
         How to split text and which words to keep. The default drops the stop words of the language that is found in
         the text, and words in few documents; None keeps all words.
@@ -105,6 +107,8 @@ class CorpusSource:
         >>> corpus.vocabulary, corpus.report.language
         (('rain', 'sea', 'wind'), 'english')
         """
+        if is_indexed(self.path):
+            return stack(list(self.blocks(progress=progress)))
         corpus = read_corpus(
             self.path,
             self.options,
@@ -127,6 +131,9 @@ class CorpusSource:
 
         Without a vocabulary the words have to be chosen first: everything is then read before the first block.
         """
+        if is_indexed(self.path):
+            yield from self._indexed_blocks(progress)
+            return
         if self.vocabulary is None:
             whole = self.corpus(progress)
             yield from (whole[start : start + documents] for start in range(0, len(whole), documents))
@@ -140,6 +147,15 @@ class CorpusSource:
             n_jobs=self.n_jobs,
             progress=progress,
         )
+
+    def _indexed_blocks(self, progress: ReadProgress | None) -> Iterator[Corpus]:
+        """Read the blocks of a folder of shards, whose words were chosen when it was made."""
+        indexed, done = IndexedCorpus(self.path), 0
+        for block in indexed.blocks():
+            yield block if self.vocabulary is None else align_vocabulary(block, self.vocabulary)
+            done += len(block)
+            if progress is not None:
+                progress(done, done / len(indexed))
 
     def __iter__(self) -> Iterator[Corpus]:
         return self.blocks()

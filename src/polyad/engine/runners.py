@@ -19,6 +19,7 @@ from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 
 from polyad.engine.blas import limit_own_thread, single_threaded_blas
+from polyad.engine.blocks import Block
 from polyad.engine.progress import tell
 from polyad.engine.sources import Source
 from polyad.engine.states import empty_like
@@ -93,11 +94,7 @@ class Threads:
 
     def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
         """Return the sum of ``function(block, *shared)`` over the small blocks of all shards."""
-
-        def shard_total(number: int) -> Result:
-            return tree_sum(self.map(lambda block: function(block, *shared), source.shard(number).blocks))
-
-        return tree_sum(self._each_shard(shard_total, function, source))
+        return tree_sum(self.shard_totals(function, source, shared))
 
     def step(
         self, function: Callable[..., tuple[Result, State]], source: Source, states: Sequence[Any], /, *shared: Any
@@ -105,12 +102,38 @@ class Threads:
         """Return the sum of the first results of ``function(shard, state, *shared)``, and the new states."""
         kept = empty_like(states)
 
-        def shard_step(number: int) -> Result:
-            result, state = function(source.shard(number), states[number], *shared)
-            kept.append(state)
-            return result
+        def results() -> Generator[Result, None, None]:
+            with closing(self.shard_steps(function, source, states, shared)) as found:
+                for result, state in found:
+                    kept.append(state)
+                    yield result
 
-        return tree_sum(self._each_shard(shard_step, function, source)), kept
+        return tree_sum(results()), kept
+
+    def shard_totals(
+        self, function: Callable[..., Result], source: Source, shared: tuple[Any, ...], first: int = 0
+    ) -> Generator[Result, None, None]:
+        """Yield the total of each shard from a number on."""
+        return self._each_shard(
+            lambda number: self.shard_total(function, source.shard(number), shared), function, source, first
+        )
+
+    def shard_total(self, function: Callable[..., Result], shard: Block, shared: tuple[Any, ...]) -> Result:
+        """Return the sum of ``function(block, *shared)`` over the small blocks of a shard."""
+        return tree_sum(self.map(lambda block: function(block, *shared), shard.blocks))
+
+    def shard_steps(
+        self,
+        function: Callable[..., tuple[Result, State]],
+        source: Source,
+        states: Sequence[Any],
+        shared: tuple[Any, ...],
+        first: int = 0,
+    ) -> Generator[tuple[Result, State], None, None]:
+        """Yield what is found in each shard from a number on, and its new state."""
+        return self._each_shard(
+            lambda number: function(source.shard(number), states[number], *shared), function, source, first
+        )
 
     def rows(self, function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
         """Return the rows that ``function(block, *shared)`` gives for each block, under each other."""
@@ -149,12 +172,14 @@ class Threads:
             gate.close()  # none of them may still work when the caller goes on
 
     def _each_shard(
-        self, work: Callable[[int], Result], function: Callable[..., Any], source: Source
-    ) -> Iterator[Result]:
+        self, work: Callable[[int], Result], function: Callable[..., Any], source: Source, first: int = 0
+    ) -> Generator[Result, None, None]:
         """Yield what is done with each shard, and tell how far the pass is."""
         started = time.perf_counter()
         with single_threaded_blas():
-            for number in range(source.n_shards):
+            for number in range(first, source.n_shards):
+                if number + 1 < source.n_shards:
+                    source.announce(number + 1)
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
 
@@ -203,7 +228,8 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     runner
         A runner; or a number of threads of this process, as joblib counts them: -1 for one on every core, -2 for all
         cores but one; or None for the runner of the context around, or where there is none for the number of
-        ``joblib.parallel_config``, or where that has none either for every core. The answer of a pass does not depend
+        ``joblib.parallel_config``, or where that has none either for every core. A runner around that decides where
+        passes run (a checkpoint, a cluster) keeps to it, whatever number is given. The answer of a pass does not depend
         on it.
 
     Examples
@@ -212,13 +238,16 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     ...     runner.n_threads
     2
     """
-    chosen = _runner_for(runner)
+    chosen = runner_of(runner)
     is_own = chosen is not runner and chosen is not _chosen.get()
     token = _chosen.set(chosen)
     try:
         yield chosen
     finally:
         _chosen.reset(token)
+        release = getattr(chosen, "release", None)
+        if release is not None and chosen is runner:
+            release()
         if is_own:
             # Left to the collector of garbage, the threads would stay for as long as anything, such as the traceback
             # of an error, still knows the runner.
@@ -230,14 +259,15 @@ def current_runner() -> Runner:
     return _chosen.get() or _serial
 
 
-def _runner_for(runner: Runner | int | None) -> Runner:
-    if runner is None:
-        around = _chosen.get()
+def runner_of(runner: Runner | int | None) -> Runner:
+    """Return the runner that :func:`use` would use."""
+    around = _chosen.get()
+    if runner is None or (isinstance(runner, int | np.integer) and getattr(around, "decides", False)):
         return around if around is not None else Threads(_configured_threads())
     if all(hasattr(runner, name) for name in ("threads", "total", "step", "rows")):
         return cast(Runner, runner)
     if isinstance(runner, int | np.integer) and not isinstance(runner, bool) and runner != 0:
-        return Threads(int(runner) if runner > 0 else max(1, _cores() + 1 + int(runner)))
+        return Threads(int(runner) if runner > 0 else max(1, cores() + 1 + int(runner)))
     raise ValueError(
         f"n_jobs is {runner!r}; give a number of threads, None or -1 for all cores, or -2 for all but one."
     )
@@ -250,11 +280,12 @@ def _configured_threads() -> int:
     """
     backend, n_jobs = get_active_backend()
     if not n_jobs:
-        return 1 if getattr(backend, "nesting_level", 0) else _cores()
-    return int(n_jobs) if n_jobs > 0 else max(1, _cores() + 1 + int(n_jobs))
+        return 1 if getattr(backend, "nesting_level", 0) else cores()
+    return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

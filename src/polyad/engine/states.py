@@ -93,8 +93,7 @@ class StateStore(Sequence[Any]):
         """Return a value with a file in the place of each array."""
         if isinstance(value, np.ndarray):
             file = self.folder / f"{next(self._names):08d}.npy"
-            if not _linked(value, file):
-                np.save(file, value, allow_pickle=False)
+            save_array(file, value)
             return _File(file)
         if is_dataclass(value) and not isinstance(value, type):
             parts = {field.name: self._saved(getattr(value, field.name)) for field in fields(value) if field.init}
@@ -107,6 +106,20 @@ class StateStore(Sequence[Any]):
             f"A state holds a {type(value).__name__}, which has no place on disk. Keep arrays, numbers, strings and "
             "None, in tuples and dataclasses."
         )
+
+
+def save_array(file: Path, array: NDArray[Any], *, durable: bool = False) -> None:
+    """Write an array to a new file, or give the file that it came from another name.
+
+    ``durable`` waits until it is on the disk, for what must outlive a power cut.
+    """
+    if _linked(array, file):
+        return
+    with file.open("wb") as out:
+        np.save(out, array, allow_pickle=False)
+        if durable:
+            out.flush()
+            os.fsync(out.fileno())
 
 
 def _linked(array: NDArray[Any], file: Path) -> bool:

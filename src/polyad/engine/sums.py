@@ -1,6 +1,6 @@
 """What the results of a pass are added up by."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -11,26 +11,63 @@ from numpy.typing import NDArray
 Result = TypeVar("Result")
 
 
-def tree_sum(results: Iterable[Result]) -> Result:
-    """Add results pairwise, as a binary counter does, keeping no more than log2 of them at a time.
+class TreeSum:
+    """Adds results pairwise, as a binary counter does, keeping no more than log2 of them at a time.
 
-    The order depends on the number of results alone. Arrays are added in place: a result must be fresh. A generator
-    of results is closed whatever happens, so that an interrupted sum leaves no work behind.
+    The order depends on the number of results alone. Arrays are added in place: a result must be fresh.
+
+    Parameters
+    ----------
+    partial
+        (level, sum of 2**level results), the largest first: all that there is to know to go on another time.
+    together
+        What adds two results; None for :func:`add`.
+
+    Examples
+    --------
+    >>> tree = TreeSum()
+    >>> for number in range(3):
+    ...     tree.push(number)
+    >>> tree.partial
+    [(1, 1), (0, 2)]
+    >>> tree.result()
+    3
     """
-    partial: list[tuple[int, Any]] = []  # (level, sum of 2**level results)
+
+    def __init__(
+        self, partial: Iterable[tuple[int, Any]] = (), together: Callable[[Any, Any], Any] | None = None
+    ) -> None:
+        self.partial: list[tuple[int, Any]] = list(partial)
+        self._add = together or add
+
+    def push(self, result: Any, level: int = 0) -> None:
+        """Add a result, or the sum of 2**level consecutive ones that begin at a multiple of their number."""
+        while self.partial and self.partial[-1][0] == level:
+            result = self._add(self.partial.pop()[1], result)
+            level += 1
+        self.partial.append((level, result))
+
+    def result(self) -> Any:
+        """Return the sum of all; nothing can be added any more."""
+        if not self.partial:
+            raise ValueError("There is not one block of data to sum over.")
+        total = self.partial.pop()[1]
+        while self.partial:
+            total = self._add(self.partial.pop()[1], total)
+        return total
+
+
+def tree_sum(results: Iterable[Result]) -> Result:
+    """Add results pairwise; see :class:`TreeSum`.
+
+    A generator of results is closed whatever happens, so that an interrupted sum leaves no work behind.
+    """
+    tree = TreeSum()
     with closing(results) if isinstance(results, Generator) else nullcontext():
         for result in results:
-            level, value = 0, result
-            while partial and partial[-1][0] == level:
-                value = add(partial.pop()[1], value)
-                level += 1
-            partial.append((level, value))
-    if not partial:
-        raise ValueError("There is not one block of data to sum over.")
-    total = partial.pop()[1]
-    while partial:
-        total = add(partial.pop()[1], total)
-    return total
+            tree.push(result)
+    found: Result = tree.result()
+    return found
 
 
 def add(left: Any, right: Any) -> Any:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from polyad.corpus import Corpus, CorpusError, CorpusSource, TextOptions
-from polyad.engine import Source, count_blocks
+from polyad.corpus import Corpus, CorpusError, CorpusSource, IndexedCorpus, TextOptions
+from polyad.corpus.indexing.folder import is_indexed
+from polyad.engine import Shards, Source, count_blocks
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, names_of_columns
 
@@ -101,6 +102,10 @@ def known_text(X: Any) -> tuple[Words, TextOptions | None]:
         return X.vocabulary, X.options
     if is_annotated(X):
         return names_of_columns(X), None
+    if isinstance(X, Shards) and is_indexed(X.path):
+        X = IndexedCorpus(X.path)
+    if isinstance(X, IndexedCorpus):
+        return X.words, X.report.options
     parts = X if isinstance(X, list | tuple) else [X]
     if not any(isinstance(part, Corpus) for part in parts):
         words = getattr(X, "vocabulary", None)

@@ -364,7 +364,7 @@ def test_damaged_files_are_named(tmp_path, counts):
     file.write_bytes(whole[:-8])
     with pytest.raises(ValueError, match=r"shard-00002-view-0-data.npy has \d+ bytes, but \d+ were written"):
         Shards(shards.path)
-    with pytest.raises(ValueError, match=r"shard-00002-view-0-data.npy cannot be read"):
+    with pytest.raises(ValueError, match=r"shard-00002-view-0-data.npy (is damaged|cannot be read)"):
         shards.shard(2)
 
     file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))

@@ -10,6 +10,7 @@ import typer
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.reading import read_new_corpus
+from polyad.cli.scaling import Scaling
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topics, rate, show_topics
@@ -56,6 +57,7 @@ def fit(
     reading: Reading,
     words: Words,
     running: Running,
+    scaling: Scaling,
     shown: Shown,
 ) -> None:
     """Learn topics from texts or word counts.
@@ -67,19 +69,23 @@ def fit(
     polyad fit talks.csv --text-column body --stop-words french
     zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
     polyad fit counts.mtx -k 50 --json > fit.json
+    polyad fit corpus.shards -k 100 -o model.polyad --checkpoint run --memory 4GB
     """
     output = Output(shown)
     refuse_lost_work(out, shown)
     estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
     check_output(out, [corpus, *reading.files(), *words.files()], pattern=reading.pattern)
+    scaling.check(corpus)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
         output.facts(corpus_facts(read))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    seconds, notes = fitted(estimator, read, output)
+    with scaling.used(running.jobs, output) as options:
+        seconds, notes = fitted(estimator, read, output, **options)
     if out is not None:
         estimator.save(out)
+        scaling.done()
     found = model_topics(estimator, n_words)
     if shown.json:
         output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
@@ -125,11 +131,11 @@ def make_model(model: str, topics: int, polish: str, method: str, running: Runni
     return made
 
 
-def fitted(estimator: TopicModel, corpus: Corpus, output: Output) -> tuple[float, list[str]]:
+def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any) -> tuple[float, list[str]]:
     """Fit a model to a corpus, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
     with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
-        estimator.fit(corpus)
+        estimator.fit(corpus, **options)
     return time.perf_counter() - started, notes
 
 

@@ -19,13 +19,21 @@ __all__ = ["info"]
 def info(model: ModelPath, shown: Shown) -> None:
     """Show what is in a model file: class, sizes, parameters, how text is split, fingerprint.
 
+    Of a corpus that polyad index has made: documents, words, shards, and whether every file is what was written.
+
     For example:
     polyad info model.polyad
+    polyad info corpus.shards
     polyad info model.polyad --json
     """
+    from polyad.cli.index import show_shards
+    from polyad.corpus.indexing.folder import is_indexed
     from polyad.io import read_model_file
 
     output = Output(shown)
+    if is_indexed(model):
+        show_shards(model, output, shown)
+        return
     file = read_model_file(model, bare=True)
     if shown.json:
         output.result(_values(model, file))

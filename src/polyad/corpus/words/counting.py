@@ -25,7 +25,7 @@ from polyad.corpus.words.tokens import TextOptions
 from polyad.corpus.words.vocabulary import choose_words, look_up_words, merge_stems
 from polyad.corpus.words.workers import begin_under, end_with
 
-__all__ = ["Progress", "count_words"]
+__all__ = ["CHUNK_CHARACTERS", "CHUNK_DOCUMENTS", "Counting", "Progress", "count_chunks", "count_words"]
 
 Progress = Callable[[int], None]
 
@@ -85,7 +85,7 @@ def count_words(
     started = time.perf_counter()
     beginning, documents = look_at_beginning(documents, options or TextOptions())
     merged.seconds_reading += time.perf_counter() - started
-    for chunk in _count_chunks(_chunks(documents, merged), beginning.options, n_jobs, merged):
+    for chunk in count_chunks(_chunks(documents, merged), beginning.options, n_jobs, merged):
         merged.add(chunk)
         if progress is not None:
             progress(len(merged.lengths))
@@ -93,7 +93,15 @@ def count_words(
 
 
 @dataclass
-class _Merged:
+class Counting:
+    """The time that counting takes."""
+
+    seconds_reading: float = 0.0
+    seconds_splitting: float = 0.0
+
+
+@dataclass
+class _Merged(Counting):
     """The counts of the chunks so far, over one numbering of all terms."""
 
     ids: list[str] = field(default_factory=list)
@@ -102,8 +110,6 @@ class _Merged:
     indices: list[NDArray[np.int32]] = field(default_factory=list)
     data: list[NDArray[np.int32]] = field(default_factory=list)
     dropped: dict[str, dict[str, int]] = field(default_factory=dict)
-    seconds_reading: float = 0.0
-    seconds_splitting: float = 0.0
 
     def add(self, chunk: ChunkCounts) -> None:
         numbers = np.fromiter(map(self.terms.__getitem__, chunk.terms), np.int32, len(chunk.terms))
@@ -149,8 +155,8 @@ def _chunks(documents: Iterable[Document | str], merged: _Merged) -> Iterator[li
         yield texts
 
 
-def _count_chunks(
-    chunks: Iterator[list[str]], options: TextOptions, n_jobs: int | None, merged: _Merged
+def count_chunks(
+    chunks: Iterator[list[str]], options: TextOptions, n_jobs: int | None, merged: Counting
 ) -> Iterator[ChunkCounts]:
     """Count chunk after chunk, here or in processes, in their order."""
     alone = n_jobs == 1 or joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs) == 1
@@ -170,7 +176,7 @@ def _count_chunks(
 
 
 def _count_in_processes(
-    chunks: Iterator[list[str]], options: TextOptions, n_jobs: int, merged: _Merged
+    chunks: Iterator[list[str]], options: TextOptions, n_jobs: int, merged: Counting
 ) -> Iterator[ChunkCounts]:
     """Count in worker processes, reading the next few chunks while they work.
 

@@ -15,7 +15,7 @@ from polyad.corpus.words.choices import default_min_df
 from polyad.corpus.words.languages import stem_words
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["choose_words", "look_up_words", "merge_stems"]
+__all__ = ["choose_words", "look_up_words", "merge_stems", "stem_terms"]
 
 
 def merge_stems(terms: Sequence[str], counts: csr_array, language: str) -> tuple[list[str], csr_array]:
@@ -27,7 +27,7 @@ def merge_stems(terms: Sequence[str], counts: csr_array, language: str) -> tuple
     >>> terms, counts.toarray().tolist()
     (['running', 'cat'], [[3, 1]])
     """
-    keys = _stem_terms(terms, language)
+    keys = stem_terms(terms, language)
     group_of = {key: group for group, key in enumerate(dict.fromkeys(keys))}
     groups = np.array([group_of[key] for key in keys], dtype=np.int64)
     totals = _totals(counts)
@@ -88,7 +88,7 @@ def look_up_words(
         keys, known = list(terms), list(vocabulary)
     else:
         # A column is named by a form that occurred; its stem is that of all forms counted there.
-        keys, known = _stem_terms(terms, language), _stem_terms(vocabulary, language)
+        keys, known = stem_terms(terms, language), stem_terms(vocabulary, language)
     column_of = {key: column for column, key in enumerate(known)}
     columns = np.array([column_of.get(key, -1) for key in keys], dtype=np.int64)
     totals = _totals(counts)
@@ -97,7 +97,8 @@ def look_up_words(
     return map_columns(counts, columns, len(known)), dropped
 
 
-def _stem_terms(terms: Sequence[str], language: str) -> list[str]:
+def stem_terms(terms: Sequence[str], language: str) -> list[str]:
+    """Return the stem of each term, of n-grams word by word."""
     words = list({word: None for term in terms for word in term.split(" ")})
     stem = dict(zip(words, stem_words(words, language)))
     return [" ".join(stem[word] for word in term.split(" ")) for term in terms]

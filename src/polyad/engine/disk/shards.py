@@ -1,14 +1,16 @@
 """Shards in a folder on disk, read where they lie.
 
 A folder of shards has a ``manifest.json`` and, for every shard and view, one ``.npy`` file for each array: ``data``,
-``indices``, ``indptr`` and ``lengths`` of counts, ``values`` of measurements. The arrays have the types that passes
-work with (float64, and int32 for places): a smaller type would take less disk, but every pass would have to make a
-copy in memory, where it now reads the mapped file itself.
+``indices``, ``indptr`` and ``lengths`` of counts, ``values`` of measurements. Rows in the canonical order also have
+``rows.npy``, the number that each had in the input. Sums are compared when a process first reads a shard. The arrays
+have the types that passes work with (float64, and int32 for places): a smaller type would take less disk, but every
+pass would have to make a copy in memory, where it now reads the mapped file itself.
 """
 
 import json
+import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -23,10 +25,13 @@ from polyad.engine.sources import Source
 FORMAT = "polyad-shards"
 VERSION = 1
 MANIFEST = "manifest.json"
+NUMBERS = "rows.npy"
 ARRAYS = {"counts": ("data", "indices", "indptr", "lengths"), "signals": ("values",)}
 LARGEST_WIDTH = np.iinfo(np.int32).max
 CHECK_BYTES = 1 << 22  # read together for a checksum
 AGAIN = "Write the shards again."
+
+_intact: set[tuple[str, int, int]] = set()  # shards whose sums this process has compared
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,16 @@ class Manifest:
     def names(self) -> Iterator[str]:
         """Yield the names of the files that the shards need."""
         for number in range(len(self.edges) - 1):
-            for place, view in enumerate(self.views):
-                yield from (file_name(number, place, array) for array in ARRAYS[view.kind])
+            yield from self.names_of_shard(number)
+
+    def names_of_shard(self, number: int) -> Iterator[str]:
+        """Yield the names of the files of a shard."""
+        for place, view in enumerate(self.views):
+            yield from (file_name(number, place, array) for array in ARRAYS[view.kind])
+
+    def sum_of_shard(self, number: int) -> int:
+        """Return a number that tells whether a shard is another one than before."""
+        return hash(tuple(self.files[name] for name in self.names_of_shard(number)))
 
 
 def file_name(number: int, view: int, array: str) -> str:
@@ -147,10 +160,41 @@ class Shards(Source):
         """Whether the rows were written in the canonical order."""
         return self.manifest.order == "content"
 
+    def row_numbers(self) -> NDArray[np.int64] | None:
+        """Return the number that each row had in the input; None where the rows were written as they came."""
+        if NUMBERS not in self.manifest.files:
+            return None
+        self._compare([NUMBERS])
+        return _mapped(self.path / NUMBERS)
+
     def shard(self, number: int, /) -> Block:
-        """Return a shard, whose arrays are the files."""
+        """Return a shard, whose arrays are the files; the first time in a process that these are what was written.
+
+        Raises
+        ------
+        ValueError
+            Which names the file, where one is damaged.
+        """
+        key = str(self.path), self.manifest.sum_of_shard(number), number
+        if key not in _intact:
+            self._compare(self.manifest.names_of_shard(number))
+            _intact.add(key)
         found = [self._view(number, place, view) for place, view in enumerate(self.manifest.views)]
         return Block(tuple(rows for rows, _ in found), tuple(lengths for _, lengths in found), self.edges[number])
+
+    def announce(self, number: int, /) -> None:
+        """Have the system read the files of a shard while something else is computed, where it can."""
+        if not hasattr(os, "posix_fadvise"):
+            return
+        for name in self.manifest.names_of_shard(number):
+            try:
+                file = os.open(self.path / name, os.O_RDONLY)
+            except OSError:
+                return  # whoever reads it says what is wrong
+            try:
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_WILLNEED)
+            finally:
+                os.close(file)
 
     def _view(self, number: int, place: int, view: View) -> tuple[Any, NDArray[np.float64] | None]:
         arrays = [_mapped(self.path / file_name(number, place, array)) for array in ARRAYS[view.kind]]
@@ -167,8 +211,15 @@ class Shards(Source):
         ValueError
             Which names the first damaged file.
         """
-        for name in self.manifest.names():
-            if checksum(self.path / name) != self.manifest.files[name][1]:
+        self._compare(self.manifest.files)
+
+    def _compare(self, names: Iterable[str]) -> None:
+        for name in names:
+            try:
+                found = checksum(self.path / name)
+            except FileNotFoundError:
+                raise ValueError(f"{self.path / name} is missing. {AGAIN}") from None
+            if found != self.manifest.files[name][1]:
                 raise ValueError(f"{self.path / name} is damaged: it is not what was written there. {AGAIN}")
 
     def __reduce__(self) -> tuple[type["Shards"], tuple[str]]:

@@ -17,7 +17,17 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import blocks as cuts
 from polyad.engine.blocks import Block, is_sparse, shard_edges
 from polyad.engine.checks import checked_counts, checked_signals
-from polyad.engine.disk.shards import ARRAYS, MANIFEST, Manifest, Shards, View, file_name, views_of, write_manifest
+from polyad.engine.disk.shards import (
+    ARRAYS,
+    MANIFEST,
+    NUMBERS,
+    Manifest,
+    Shards,
+    View,
+    file_name,
+    views_of,
+    write_manifest,
+)
 from polyad.engine.disk.spool import RawFiles, Spool, spooled
 from polyad.engine.order.keys import canonical_order, keys_and_cells
 from polyad.engine.runners import rows as rows_of
@@ -82,10 +92,15 @@ def write_shards(
         scratch = Path(name)
         source = rows if isinstance(rows, Source) else spooled(rows, scratch / "spool")
         views = views_of(source.shard(0))
-        edges, shards = _in_canonical_order(source, views, scratch) if order == "content" else _as_given(source)
         folder = scratch / "shards"  # with the rights of any new folder; the one around it is for its owner alone
         folder.mkdir()
-        _write(folder, order, views, edges, shards)
+        files: dict[str, tuple[int, int]] = {}
+        if order == "content":
+            edges, numbers, shards = _in_canonical_order(source, views, scratch)
+            files[NUMBERS] = _save(folder / NUMBERS, numbers.astype(np.int64, copy=False))
+        else:
+            edges, shards = _as_given(source)
+        _write(folder, order, views, edges, shards, files)
         _put_in_place(folder, target, scratch / "old")
     return Shards(target)
 
@@ -156,8 +171,8 @@ def _as_given(source: Source) -> tuple[tuple[int, ...], Iterator[ViewRows]]:
 
 def _in_canonical_order(
     source: Source, views: tuple[View, ...], scratch: Path
-) -> tuple[tuple[int, ...], Iterator[ViewRows]]:
-    """Return the edges of the shards in the canonical order, and the shards, each made when it is asked for."""
+) -> tuple[tuple[int, ...], NDArray[np.intp], Iterator[ViewRows]]:
+    """Return the edges of the shards, the rows in the canonical order, and the shards, made when they are asked for."""
     found = rows_of(keys_and_cells, source)
     keys, cells = found["key"].copy(), found["cells"].copy()
     del found
@@ -174,7 +189,7 @@ def _in_canonical_order(
     _scatter(source, order, buckets)
     shutil.rmtree(scratch / "spool", ignore_errors=True)  # what was spooled is in the buckets now
     bounds = enumerate(itertools.pairwise(edges))
-    return edges, (_sorted(buckets.shard(number), order[first:last]) for number, (first, last) in bounds)
+    return edges, order, (_sorted(buckets.shard(number), order[first:last]) for number, (first, last) in bounds)
 
 
 def _scatter(source: Source, order: NDArray[np.intp], buckets: Spool) -> None:
@@ -203,9 +218,13 @@ def _sorted(bucket: Block, chosen: NDArray[np.intp]) -> ViewRows:
 
 
 def _write(
-    folder: Path, order: str, views: tuple[View, ...], edges: tuple[int, ...], shards: Iterable[ViewRows]
+    folder: Path,
+    order: str,
+    views: tuple[View, ...],
+    edges: tuple[int, ...],
+    shards: Iterable[ViewRows],
+    files: dict[str, tuple[int, int]],
 ) -> None:
-    files: dict[str, tuple[int, int]] = {}
     n_cells = 0
     for number, shard in enumerate(shards):
         n_cells += _write_shard(folder, number, views, shard, files)

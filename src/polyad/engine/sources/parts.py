@@ -44,6 +44,10 @@ class Part(Derived):
         rows = self.source.shard(place).between(first, last)
         return Block(rows.views, rows.lengths, self.edges[number])
 
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(self.bounds[number][0])
+
 
 def halves(source: Source) -> list[Source]:
     """Return the first and the second half of a source: whole shards, or the rows of one by its cells.
@@ -129,6 +133,10 @@ class Thinned(Derived):
         numbers = np.arange(shard.start, shard.start + shard.n_rows)
         staying = np.flatnonzero(np.isin(numbers % self.period, self.remainders))
         return rows_of_block(shard, staying, edges[number])
+
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(self._shards[1][number])
 
 
 def every(source: Source, period: int, remainders: tuple[int, ...]) -> Source:

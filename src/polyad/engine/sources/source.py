@@ -34,6 +34,9 @@ class Source(ABC):
     def shard(self, number: int, /) -> Block:
         """Return a shard."""
 
+    def announce(self, number: int, /) -> None:  # noqa: B027  most sources have nothing to prepare
+        """Tell that a shard will be asked for soon, so that reading overlaps with computing."""
+
     @property
     def n_rows(self) -> int:
         """Rows in all."""
@@ -101,3 +104,7 @@ class Derived(Source):
     def in_memory(self) -> bool:
         """Shards are made when they are asked for."""
         return False
+
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(number)

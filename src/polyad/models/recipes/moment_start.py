@@ -13,6 +13,7 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Best, Block, Source, total, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS
+from polyad.models.limits import within_limit
 from polyad.moments import CountSummary, SymmetricMoments
 
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
@@ -77,12 +78,13 @@ def with_documents(corpus: Corpus, working_bytes: int) -> int:
     """Return the memory of a fit beside X, given that of its steps.
 
     Documents in memory are copied into their own order, and are there twice while that is done, where X comes in
-    several parts. Of documents on disk one shard is looked at after the other.
+    several parts. Of documents on disk one shard is looked at after the other. A plan beyond the limit of the fit
+    (:func:`polyad.models.limits.limited`) is an error, before the work.
     """
     if not corpus.source.in_memory:
-        return max(writing_bytes(corpus.source.n_rows), working_bytes)
+        return within_limit(max(writing_bytes(corpus.source.n_rows), working_bytes), in_memory=False)
     copy = (8 + 4) * corpus.summary.n_cells
-    return max(2 * copy, copy + working_bytes)
+    return within_limit(max(2 * copy, copy + working_bytes), in_memory=True)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,9 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
     text_options_: Any
 
     @fitted_at_once
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, checkpoint: Any = None, client: Any = None, memory_limit: Any = None
+    ) -> Self:
         """Learn topics from documents x words counts.
 
         Parameters
@@ -60,6 +62,13 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
             The documents are copied, in an order of their own: the order of X does not matter.
         y
             Ignored.
+        checkpoint
+            A folder to keep the results of passes in: called again after a kill, a full disk or Ctrl-C, the same fit
+            goes on from there, with the same result. See :class:`polyad.engine.Checkpoint`.
+        client
+            A Dask client: passes run on its cluster, with the same result. See :class:`polyad.engine.DaskRunner`.
+        memory_limit
+            A size such as "4GB": a fit that is planned to need more working memory is refused before the work.
         """
         watch = StopWatch()
         with watch("read"):

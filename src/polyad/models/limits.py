@@ -1,0 +1,56 @@
+"""A bound on the memory of a fit: looked at when the plan is known, before the work."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+_limit: ContextVar[int | None] = ContextVar("polyad_memory_limit", default=None)
+
+
+class MemoryLimitError(ValueError):
+    """A fit would need more memory than it may have."""
+
+
+def parse_size(size: str | int) -> int:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> parse_size("4GB"), parse_size("512 MiB"), parse_size(1000)
+    (4000000000, 536870912, 1000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", str(size).upper())
+    if found is None or found[2] not in UNITS or float(found[1]) <= 0:
+        raise ValueError(f"The memory limit is {size!r}; give a size such as '4GB' or '512MiB', or a number of bytes.")
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+@contextmanager
+def limited(size: str | int | None) -> Iterator[None]:
+    """Refuse fits in the body whose plan is larger; None sets no bound of its own."""
+    token = _limit.set(_limit.get() if size is None else parse_size(size))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def within_limit(planned: int, in_memory: bool) -> int:
+    """Return a planned number of bytes that is within the limit of the context.
+
+    Examples
+    --------
+    >>> with limited("1GB"):
+    ...     within_limit(10**9, True)
+    1000000000
+    """
+    limit = _limit.get()
+    if limit is not None and planned > limit:
+        where = "Index the corpus, so that documents stay on disk, or ask" if in_memory else "Ask"
+        raise MemoryLimitError(
+            f"This fit needs about {planned / 1e9:.2f} GB of memory, and may have {limit / 1e9:.2f} GB. {where} for "
+            "fewer topics, keep fewer words, or raise the limit."
+        )
+    return planned

@@ -1,0 +1,111 @@
+import json
+
+import pytest
+
+from polyad.cli.app import run
+
+TOPICS = ("cat dog vet paw fur tail purr bark", "stock bond market price trade bank rate fund")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    lines = [
+        json.dumps({"id": f"d{n}", "text": f"the {TOPICS[n % 2]} of {TOPICS[n % 2][n % 30 :]}"}) for n in range(80)
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines[:40]))
+    (tmp_path / "b.jsonl").write_text("\n".join(lines[40:]))
+    return tmp_path
+
+
+def values(capsys, *arguments):
+    code = run([*map(str, arguments), "--json"])
+    out = capsys.readouterr()
+    assert code == 0, out.err
+    return json.loads(out.out)
+
+
+def test_from_files_to_topics_of_documents(folder, capsys):
+    shards, model = folder / "c.shards", folder / "m.polyad"
+    found = values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards, "--stop-words", "english")
+    assert found["corpus"]["documents"] == 80
+    assert set(found["corpus"]["dropped"]["stop words"]["examples"]) >= {"the", "of"}
+    told = values(capsys, "info", shards)
+    assert (told["order"], told["shards"], told["corpus"]) == ("content", 1, found["corpus"])
+    fitted = values(capsys, "fit", shards, "-k", 2, "-o", model)
+    assert all(any(set(topic["words"][:3]) <= set(words.split()) for words in TOPICS) for topic in fitted["topics"])
+    table = folder / "t.jsonl"
+    values(capsys, "transform", model, shards, "-o", table)
+    rows = {row["id"]: row["topic_0"] for row in map(json.loads, table.read_text().splitlines())}
+    assert set(rows) == {f"d{n}" for n in range(80)}
+    assert (rows["d0"] > 0.5) == (rows["d2"] > 0.5) != (rows["d1"] > 0.5)
+    assert values(capsys, "evaluate", model, shards)["bits"] < values(capsys, "evaluate", model, shards)["unigram_bits"]
+    assert values(capsys, "select", shards, "--max", 3)["recommended"] == 2
+
+
+def test_the_same_model_as_without_shards(folder, capsys):
+    (folder / "all").mkdir()
+    whole = (folder / "a.jsonl").read_text() + "\n" + (folder / "b.jsonl").read_text()
+    (folder / "all" / "all.jsonl").write_text(whole)
+    values(capsys, "index", folder / "all", "-o", folder / "c.shards")
+    values(capsys, "fit", folder / "c.shards", "-k", 2, "-o", folder / "one.polyad")
+    values(capsys, "fit", folder / "all" / "all.jsonl", "-k", 2, "-o", folder / "two.polyad")
+    one, two = (values(capsys, "info", folder / f"{name}.polyad") for name in ("one", "two"))
+    assert one["fingerprint"] == two["fingerprint"]
+
+
+def test_sentences(folder, capsys):
+    shards = folder / "c.shards"
+    assert run(["index", str(folder / "*.jsonl"), "-o", str(shards), "-q"]) == 0
+    for arguments, code, sentence in (
+        (["index", str(folder / "a.jsonl"), "-o", str(shards)], 2, "is there already; give another name, or --force"),
+        (["fit", str(shards), "--min-df", "3"], 2, "the words of"),
+        (["index", str(folder / "nothing.jsonl"), "-o", str(folder / "x")], 1, "there is no such file"),
+        (["index", str(folder / "a.jsonl"), "-o", str(folder / "no" / "x")], 1, "there is no folder"),
+    ):
+        assert run(arguments) == code
+        assert sentence in capsys.readouterr().err.replace("\n", " ")
+    file = shards / "shard-00000-view-0-data.npy"
+    raw = bytearray(file.read_bytes())
+    raw[-1] ^= 1
+    file.write_bytes(raw)
+    assert run(["info", str(shards)]) == 1
+    assert "shard-00000-view-0-data.npy is damaged" in capsys.readouterr().err
+
+
+def test_a_fit_goes_on_from_its_checkpoint(folder, capsys, monkeypatch):
+    shards, run_folder = folder / "c.shards", folder / "run"
+    values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards)
+    values(capsys, "fit", shards, "-k", 2, "-o", folder / "whole.polyad")
+    fit = ["fit", str(shards), "-k", "2", "-o", str(folder / "m.polyad"), "--checkpoint", str(run_folder)]
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.models.topics.lda.polish_topics", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert run(fit) == 130
+    assert list(run_folder.glob("pass-*.npz"))
+    assert not (folder / "m.polyad").exists()
+    assert run(fit) == 2
+    assert "--resume goes on from it" in capsys.readouterr().err
+    assert run([*fit[:3], "3", *fit[4:], "--resume"]) == 1
+    assert "other options" in capsys.readouterr().err
+    assert run([*fit, "--resume"]) == 0
+    assert "passes were done before" in capsys.readouterr().err
+    assert not run_folder.exists()
+    one, two = (values(capsys, "info", folder / f"{name}.polyad") for name in ("whole", "m"))
+    assert one["fingerprint"] == two["fingerprint"]
+
+
+def test_calls_that_make_no_sense(folder, capsys):
+    shards = folder / "c.shards"
+    values(capsys, "index", folder / "a.jsonl", "-o", shards)
+    for options, sentence in (
+        (["--resume"], "name it with --checkpoint"),
+        (["--scheduler", "tcp://a:1", "--workers", "2"], "give one of them"),
+        (["--checkpoint", str(folder / "r"), "--workers", "2"], "--checkpoint is for one machine"),
+    ):
+        assert run(["fit", str(shards), "-k", "2", *options]) == 2
+        assert sentence in capsys.readouterr().err
+    assert run(["fit", str(folder / "a.jsonl"), "-k", "2", "--workers", "2"]) == 2
+    assert "polyad index" in capsys.readouterr().err
+    assert run(["fit", str(shards), "-k", "2", "--memory", "1kB"]) == 1
+    assert "This fit needs about" in capsys.readouterr().err
+    assert run(["fit", str(shards), "-k", "2", "--memory", "much"]) == 1
+    assert "give a size such as" in capsys.readouterr().err

@@ -1,0 +1,189 @@
+"""Passes on a Dask cluster of real processes: the same bytes, whoever dies."""
+
+import contextlib
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from polyad import LDA, DiscreteICA, SingleTopic
+from polyad.datasets import make_lda
+from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
+from polyad.engine.cluster_tasks import StateLostError, _Kept, add_task, tasks_on_host
+from polyad.io import fingerprint
+from sharded import tiny_cuts
+
+distributed = pytest.importorskip("distributed")
+SAMPLE = make_lda(300, 60, 3, length=40, prior=0.2, random_state=0)
+
+
+@contextlib.contextmanager
+def cluster(n_workers):
+    """A cluster without a dashboard; Dask's own threads and warnings are not ours to judge."""
+    made = distributed.LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=60
+    )
+    try:
+        with distributed.Client(made) as client:
+            yield client, made
+    finally:
+        made.close(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def two():
+    with cluster(2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory):
+    with tiny_cuts(shard=1400, block=1 << 17, rows=1 << 12):
+        made = write_shards(count_blocks(SAMPLE.counts), tmp_path_factory.mktemp("corpus") / "shards")
+    assert made.n_shards == 4
+    return made
+
+
+def kill_a_worker(made, number=0):
+    os.kill(list(made.workers.values())[number].pid, signal.SIGKILL)
+
+
+def killed_in(name, made, when=1):
+    """Return a listener that kills a worker in the first pass of a function, once so many shards are done."""
+    kills = []
+
+    def listen(report: PassReport):
+        if report.name == name and report.done >= when and not kills:
+            kills.append(report)
+            kill_a_worker(made)
+
+    return listen, kills
+
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("cluster")]
+
+
+def test_the_bytes_of_one_machine(two, shards):
+    client, _ = two
+    expected = fingerprint(LDA(3, polish=2).fit(shards))
+    assert fingerprint(LDA(3, polish=2).fit(shards, client=client)) == expected
+    with use(DaskRunner(client)):
+        assert fingerprint(LDA(3, polish=2, n_jobs=1).fit(shards)) == expected
+
+
+def test_a_worker_killed_in_the_e_step(two, shards):
+    client, made = two
+    expected = fingerprint(LDA(3, polish=3).fit(shards))
+    listen, kills = killed_in("expect_and_collect", made)
+    with use(DaskRunner(client)) as runner, listening(listen):
+        assert fingerprint(LDA(3, polish=3).fit(shards)) == expected
+    assert kills
+    assert runner.n_rebuilt >= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["_pair_products", "prepare_documents", "_word_totals", "_diagonals"])
+@pytest.mark.parametrize("when", [1, 4])
+def test_a_worker_killed_in_any_pass(two, shards, name, when):
+    """At its first shard, and when all are done and are being added up."""
+    client, made = two
+    expected = fingerprint(LDA(3, polish=3).fit(shards))
+    if name == "prepare_documents":
+        when = min(when, 2)  # a half of the shards
+    listen, kills = killed_in(name, made, when)
+    with use(DaskRunner(client)), listening(listen):
+        assert fingerprint(LDA(3, polish=3).fit(shards)) == expected
+    assert kills
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_any_number_of_workers_and_any_model(shards, n_workers):
+    with cluster(n_workers) as (client, _), use(DaskRunner(client)):
+        for make in (lambda: LDA(3, polish="full"), lambda: DiscreteICA(3), lambda: SingleTopic(3)):
+            found = fingerprint(make().fit(shards))
+            assert found == _alone(make, shards)
+        in_memory = LDA(3).fit(SAMPLE.counts)
+        assert fingerprint(in_memory) == _alone(lambda: LDA(3), SAMPLE.counts)
+        assert np.array_equal(in_memory.transform(shards), _alone_transform(in_memory, shards))
+
+
+def _alone(make, X):
+    from polyad.engine import Threads
+
+    with use(Threads(1)):
+        return fingerprint(make().fit(X))
+
+
+def _alone_transform(model, X):
+    from polyad.engine import Threads
+
+    with use(Threads(1)):
+        return model.transform(X)
+
+
+@pytest.mark.slow
+def test_workers_come_and_go(shards):
+    expected = fingerprint(LDA(3, polish=4).fit(shards))
+    with cluster(1) as (client, made):
+        seen = []
+
+        def listen(report):
+            seen.append(report.name)
+            if len(seen) == 20:
+                made.scale(3)
+            if len(seen) == 60:
+                kill_a_worker(made, -1)
+
+        with use(DaskRunner(client)), listening(listen):
+            assert fingerprint(LDA(3, polish=4).fit(shards)) == expected
+        assert len(seen) > 60
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_a_sentence(shards):
+    with contextlib.suppress(Exception), cluster(1) as (client, made):
+
+        def listen(report):
+            if report.name == "expect_and_collect":
+                client.loop.add_callback(made.scheduler.close)
+                time.sleep(1)
+
+        with use(DaskRunner(client)), listening(listen), pytest.raises(ClusterError, match="scheduler of the cluster"):
+            LDA(3).fit(shards)
+
+
+def test_states_of_workers():
+    kept = _Kept()
+    for generation in (1, 2, 3):
+        kept.put("a", 0, generation, np.full(2, generation), on_disk=generation % 2 == 0)
+    assert kept.get("a", 0, 3)[0] == 3
+    assert kept.get("a", 0, 2)[0] == 2
+    with pytest.raises(StateLostError, match="state 1 of shard 0"):
+        kept.get("a", 0, 1)
+    kept.forget(["a"])
+    with pytest.raises(StateLostError):
+        kept.get("a", 0, 3)
+
+
+def test_adding_leaves_both_as_they_were():
+    left, right = (np.ones(2), 1.0), (np.full(2, 2.0), 2.0)
+    found = add_task(left, right)
+    assert found[0].tolist() == [3, 3]
+    assert (left[0].tolist(), right[0].tolist()) == ([1, 1], [2, 2])
+    assert [tasks_on_host(*sizes) for sizes in ((1, 2, 1), (8, 2, 1), (8, 16, 4))] == [1, 2, 2]
+
+
+def test_states_can_be_fetched_and_not_branched(two, shards):
+    from polyad.inference.expectation import prepare_documents
+
+    client, _ = two
+    with use(DaskRunner(client)) as runner:
+        begin = new_states(shards)
+        found, states = runner.step(prepare_documents, shards, begin, None, 3)
+        assert found == 0
+        assert len(states) == 4
+        assert states[1].tokens.shape == (shards.edges[2] - shards.edges[1], 16)  # topics are padded
+        assert len(states[:2]) == 2
