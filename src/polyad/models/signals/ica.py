@@ -20,6 +20,7 @@ from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_bl
 from polyad.engine.checks import is_parts
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import SKEWED, STATISTICS
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.signals import ica as moments
@@ -28,7 +29,7 @@ from polyad.moments.views.cross import dense_rows
 N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looked for
 
 
-class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
     """Independent sources of a mixture, from cumulants or characteristic functions.
 
     Without noise a likelihood method (FastICA with its default contrast, Picard) is a little more accurate on

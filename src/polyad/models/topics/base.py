@@ -20,6 +20,7 @@ from polyad.inference.posterior import topic_shares
 from polyad.metrics.words import top_documents, top_words, word_scores
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.moment_start import Corpus
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text, known_words
 from polyad.models.topics.diagnostics import Diagnostics
@@ -28,7 +29,7 @@ from polyad.moments import summarise_counts
 INFERENCE_ITERATIONS = 12
 
 
-class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
     """Base of the topic models; not a model by itself.
 
     A subclass implements ``_fit_corpus``, and for anything but Dirichlet shares its own ``_shares``.

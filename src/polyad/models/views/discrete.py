@@ -15,10 +15,11 @@ from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
 from polyad.models.recipes.factors import estimated_sources, linear_factors, nonnegative_columns, refuse_other_columns
 from polyad.models.recipes.projection import Projection, unit_projections
+from polyad.models.showing import Shown
 from polyad.models.text_sources import counted, counted_over, known_text
 
 
-class DiscreteCCA(BaseEstimator):  # type: ignore[misc]
+class DiscreteCCA(Shown, BaseEstimator):  # type: ignore[misc]
     """Components shared by two aligned views of counts.
 
     The model of the paper "Beyond CCA": X ~ Poisson(D1 a + e1), Y ~ Poisson(D2 a + e2) with independent intensities a,

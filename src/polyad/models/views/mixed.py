@@ -13,9 +13,10 @@ from polyad.engine import count_blocks, signal_blocks, single_threaded_blas
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
 from polyad.models.recipes.factors import estimated_sources, linear_factors
+from polyad.models.showing import Shown
 
 
-class MixedCCA(BaseEstimator):  # type: ignore[misc]
+class MixedCCA(Shown, BaseEstimator):  # type: ignore[misc]
     """Independent sources shared by measurements and counts: X = D1 a + e1, Y ~ Poisson(D2 a + e2).
 
     Parameters

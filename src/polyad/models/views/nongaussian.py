@@ -12,9 +12,10 @@ from polyad.engine import signal_blocks, single_threaded_blas
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired_views
 from polyad.models.recipes.factors import estimated_sources, linear_factors
+from polyad.models.showing import Shown
 
 
-class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
+class NonGaussianCCA(Shown, BaseEstimator):  # type: ignore[misc]
     """Independent sources shared by two views: X = D1 a + e1, Y = D2 a + e2 with any noise in each view.
 
     Classical CCA finds the space of the shared sources and no more; sources that are not Gaussian make every single
