@@ -37,12 +37,23 @@ def read_column(path: str | os.PathLike[str], column: str, reading: ReadOptions 
         chosen = options.format or recognise_bytes(stream.sample(), stream.name)
         if chosen in (*COUNT_FORMATS, "lines"):
             raise CorpusError(f"a file of this format ({chosen}) has no column {column!r}; give a table", path=name)
-        documents = read_stream(stream, _Values(options.skip_bad), replace(options, format=chosen), lambda _: None)
-        yield from (document.id for document in documents)
+        tally = _Values(options.skip_bad)
+        try:
+            for document in read_stream(stream, tally, replace(options, format=chosen), lambda _: None):
+                yield document.id
+        except CorpusError as error:
+            # The reader takes the column for one of ids, and a message would say so.
+            problem = error.problem.replace("name one as the id column, or none", "name one of these")
+            raise CorpusError(problem, path=error.path, line=error.line) from error
+    if not tally.n_values:
+        raise CorpusError(f"no document has anything in a column {column!r}; name another", path=name)
 
 
 class _Values(Tally):
     """A tally that leaves a document without a value without one, and does not number it."""
 
+    n_values = 0
+
     def document(self, name: str | None, text: str) -> Document:
+        self.n_values += name is not None
         return Document("" if name is None else printable(name), "")

@@ -113,7 +113,7 @@ def areas(
             y=alt.Y("share:Q", stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(title="share", format="%")),
             color=alt.Color("topic:N", scale=scale, legend=None),
             order=alt.Order("place:Q"),
-            opacity=alt.condition("chosen < 0 || chosen == datum.topic", alt.value(0.95), alt.value(0.45)),
+            opacity=alt.condition("chosen < 0 || chosen == datum.topic", alt.value(1), alt.value(0.6)),
             tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("name:N"), alt.Tooltip("share:Q", format=".1%")],
         )
         .add_params(alt.param("chosen", value=-1))

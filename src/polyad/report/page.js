@@ -101,7 +101,7 @@
     const step = (by) => () => choose((state.topic + by + data.topics.length) % data.topics.length);
     const slider = el("input", { type: "range", id: "weight", min: 0, max: 1, step: 0.1, value: state.weight,
       "aria-describedby": "weight-help", on: { input: () => { state.weight = +slider.value; words(); } } });
-    const left = el("div", {},
+    const left = el("div", { class: "side" },
       chart("map", "Each circle is a topic; its area is its share of all words. Topics that share words are close.", true),
       el("div", { id: "word-box", "aria-live": "polite" }));
     const right = el("div", {},

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Labels", "groups_of", "periods_of"]
 
-MOST_PERIODS = 60
+MOST_PERIODS = 100
 MOST_GROUPS = 30
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?!\d)(?:-(\d{2})(?!\d))?)?(?!\d)")
