@@ -7,9 +7,12 @@ from polyad.corpus import TextOptions, count_words, make_corpus
 from polyad.corpus.documents import Document
 
 THEMES = {
-    "weather": "rain wind cloud storm sun thunder snow ice fog gale drizzle sleet".split(),
-    "courts": "judge court trial jury appeal lawyer verdict crime prison sentence law witness".split(),
-    "markets": "stock bond price market trade profit bank loan share dividend fund rate".split(),
+    name: words.split()
+    for name, words in {
+        "weather": "rain wind cloud storm sun thunder snow ice fog gale drizzle sleet",
+        "courts": "judge court trial jury appeal lawyer verdict crime prison sentence law witness",
+        "markets": "stock bond price market trade profit bank loan share dividend fund rate",
+    }.items()
 }
 HOSTILE = [
     "<script>window.pwned=1</script>",

@@ -1,4 +1,4 @@
-"""The page in a real Chromium: it draws, answers mouse and keyboard, asks nothing of the network, runs nothing foreign."""
+"""The page in a real Chromium: it draws, answers mouse and keyboard, loads nothing, runs nothing foreign."""
 
 import pytest
 
@@ -185,7 +185,8 @@ def test_nothing_is_wider_than_the_window(browser, page, hostile_page, width):
         assert browser.run("return document.documentElement.scrollWidth") <= width
         # Charts, too: nothing of a drawing is cut off at its edge.
         cut = browser.run(
-            "return [...document.querySelectorAll('figure svg')].filter((svg) => { const box = svg.getBoundingClientRect();"
+            "return [...document.querySelectorAll('figure svg')].filter((svg) => {"
+            "const box = svg.getBoundingClientRect();"
             "return [...svg.querySelectorAll('text')].some((text) => { const t = text.getBoundingClientRect();"
             "return t.width && (t.left < box.left - 1.5 || t.right > box.right + 1.5) }) })"
             ".map((svg) => svg.closest('figure').dataset.chart)"
@@ -201,7 +202,8 @@ def test_axe_finds_no_serious_violation(browser, page, dark):
     browser.run(AXE.read_text("utf-8") + ";window.axe = axe;")
     found = browser.driver.execute_async_script(
         "const done = arguments[arguments.length - 1];"
-        "axe.run(document).then((r) => done(r.violations), (e) => done([{id: String(e), impact: 'critical', nodes: []}]))"
+        "axe.run(document).then((found) => done(found.violations),"
+        "  (error) => done([{id: String(error), impact: 'critical', nodes: []}]))"
     )
     serious = [
         (rule["id"], [node["html"][:200] for node in rule["nodes"][:3]])

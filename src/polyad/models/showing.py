@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from polyad.models.fitting import is_fitted
-from polyad.models.names import topic_names
 from polyad.models.text_sources import numbered_words
+from polyad.names import topic_names
 
 __all__ = ["Shown"]
 

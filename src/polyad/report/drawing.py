@@ -142,7 +142,15 @@ def heat(rows: Sequence[str], columns: Sequence[str], values: Any, *, row_title:
         alt.Chart(alt.Data(values=cells))
         .mark_rect(stroke=None)
         .encode(
-            x=alt.X("c:O", axis=alt.Axis(title=column_title, labelExpr="columnLabels[datum.value]", labelLimit=110)),
+            x=alt.X(
+                "c:O",
+                axis=alt.Axis(
+                    title=column_title,
+                    labelExpr="columnLabels[datum.value]",
+                    labelLimit=110,
+                    labelAngle=0 if len(columns) <= 4 else -40,
+                ),
+            ),
             y=alt.Y("r:O", axis=alt.Axis(title=row_title, labelExpr="rowLabels[datum.value]", labelLimit=150)),
             color=alt.Color("share:Q", scale=alt.Scale(scheme="blues"), legend=alt.Legend(format="%", orient="top")),
             tooltip=[
@@ -212,12 +220,16 @@ def lines(
     ]
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     several = len(series) > 1
+    across: dict[str, Any] = {"grid": False, "format": "~g", "labelOverlap": True}
+    if all(float(a).is_integer() for pairs in series.values() for a, _ in pairs):
+        across |= {"tickMinStep": 1, "format": "d"}
+    up = {"format": ".0e", "tickCount": 5} if log else {"format": "~g", "tickCount": 5}
     chart: Any = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=points, strokeWidth=1.5, color=ACCENT)
         .encode(
-            x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(grid=False, format="~g")),
-            y=alt.Y("y:Q", title=y, scale=scale, axis=alt.Axis(format="~g", labelOverlap=True)),
+            x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(**across)),
+            y=alt.Y("y:Q", title=y, scale=scale, axis=alt.Axis(**up)),
             tooltip=[alt.Tooltip("x:Q", title=x), alt.Tooltip("y:Q", title=y, format=".4g")],
         )
     )
@@ -261,13 +273,18 @@ def tree_lines(tree: Tree, names: Sequence[str]) -> Any:
     """Draw a tree of topics from the root at the left to the topics at the right."""
     alt = import_altair()
     segments = []
+    # Joins are drawn from a little below the first of them: nothing happens before.
+    floor = max(min((branch[-1] for branch in tree.branches), default=0.0) - 0.05, 0.0)
     for left, right, low, other, join in tree.branches:
         segments += [
             {"y": left, "y2": left, "x": low, "x2": join},
             {"y": right, "y2": right, "x": other, "x2": join},
             {"y": left, "y2": right, "x": join, "x2": join},
         ]
-    rows = [{key: round(float(value), 4) for key, value in segment.items()} for segment in segments]
+    rows = [
+        {key: round(float(max(value, floor) if key in ("x", "x2") else value), 4) for key, value in segment.items()}
+        for segment in segments
+    ]
     n_leaves = len(tree.leaves)
     labels = [f"{k} {_short(names[k])}" for k in tree.leaves]
     axis = alt.Axis(
@@ -279,7 +296,7 @@ def tree_lines(tree: Tree, names: Sequence[str]) -> Any:
         .mark_rule(strokeWidth=1.3, color=QUIET)
         .encode(
             x=alt.X(
-                "x:Q", scale=alt.Scale(reverse=True, zero=True, nice=False),
+                "x:Q", scale=alt.Scale(reverse=True, zero=False, nice=False),
                 axis=alt.Axis(title="mass not shared", format="%", grid=False, tickCount=4),
             ),
             x2=alt.X2("x2:Q"),
@@ -288,7 +305,9 @@ def tree_lines(tree: Tree, names: Sequence[str]) -> Any:
         )
         .add_params(alt.param("leaves", value=labels))
         .properties(
-            width=CHART_WIDTH, height=max(60, 16 * n_leaves), description="Tree of topics: those that share most words join first."
+            width=CHART_WIDTH,
+            height=max(60, 16 * n_leaves),
+            description="Tree of topics: those that share most words join first.",
         )
     )  # fmt: skip
 

@@ -37,8 +37,8 @@ def fit_facts(model: Any) -> list[tuple[str, str]]:
         facts.append(("Gap", f"the last component stands {found.gap:.2f} times above the next in the spectrum"))
     if np.isfinite(getattr(found, "energy", np.nan)):
         facts.append(("Misfit", f"{found.energy:.1%} of the third moments are off the diagonal (0% fits the model)"))
-    objective = getattr(found, "objective", ())
-    if len(objective):
+    objective = list(getattr(found, "objective", ()))
+    if objective:
         facts.append(("Likelihood", f"{objective[-1]:.3f} nats for each observation after {len(objective):,} passes"))
     if hasattr(found, "converged"):
         facts.append(("Converged", "yes" if found.converged else "no: more iterations may change the result"))
@@ -67,7 +67,7 @@ def fit_charts(found: Any) -> Told:
         charts["objective"] = (
             lines({"": list(enumerate(objective, 1))}, x="pass", y="log-likelihood"),
             "Likelihood",
-            "Mean log-likelihood after each pass that improves the components; it goes up until little is gained.",
+            "Mean log-likelihood in each pass that improves the components; passes end when little is gained.",
         )
     spectrum = np.asarray(getattr(found, "spectrum", ()), dtype=np.float64)
     if spectrum.ndim == 1 and spectrum.size > 1:

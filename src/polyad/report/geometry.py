@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,7 +172,7 @@ def topic_tree(shared: FloatArray) -> Tree:
         return Tree(tuple(range(len(shared))), ())
     distance: NDArray[np.float64] = 1 - (shared + shared.T) / 2
     np.fill_diagonal(distance, 0)
-    drawn = dendrogram(linkage(squareform(distance, checks=False), "average"), no_plot=True)
+    drawn: Any = dendrogram(linkage(squareform(distance, checks=False), "average"), no_plot=True)
     branches = sorted(
         ((x[0] - 5) / 10, (x[2] - 5) / 10, heights[0], heights[3], heights[1])
         for x, heights in zip(drawn["icoord"], drawn["dcoord"])

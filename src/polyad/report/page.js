@@ -36,7 +36,7 @@
 
   function table(columns, rows, attributes, caption) {
     const head = columns.map((column) =>
-      typeof column === "string" ? el("th", { scope: "col" }, column) : el("th", { scope: "col", class: "n" }, column[0]));
+      typeof column === "string" ? el("th", { scope: "col" }, column) : el("th", { scope: "col", class: column[1] || "n" }, column[0]));
     return el("table", attributes || {}, caption ? el("caption", {}, caption) : null,
       el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
   }
@@ -46,7 +46,8 @@
   async function draw(name, holder, square) {
     const spec = data.charts[name];
     const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false,
-      tooltip: { disableDefaultStyle: true }, config: { background: null, view: { stroke: null }, font: "system-ui, sans-serif" } };
+      tooltip: { disableDefaultStyle: true }, config: { background: null, view: { stroke: null }, font: "system-ui, sans-serif",
+        axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" }, legend: { labelFontSize: 12, titleFontSize: 12 } } };
     if (square) spec.width = spec.height = Math.max(holder.clientWidth - 2, 200);
     else { spec.width = "container"; spec.autosize = { type: "fit-x", contains: "padding" }; }
     const { view } = await vegaEmbed(holder, spec, options);
@@ -81,6 +82,23 @@
     return figure;
   }
   const drawings = [];
+  // Drawings as wide as a window would be too small to read on paper.
+  const onPaper = { map: 250 };
+  addEventListener("beforeprint", () => {
+    for (const [name, view] of Object.entries(views)) {
+      const width = onPaper[name] || 640;
+      if (name === "map") view.height(width);
+      view.width(width).run();
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const [name, holder, square] of drawings) {
+      if (!views[name]) continue;
+      if (square) views[name].height(holder.clientWidth - 2);
+      views[name].width(holder.clientWidth - 2).run();
+    }
+    dispatchEvent(new Event("resize"));
+  });
 
   // Topics
 
@@ -134,7 +152,7 @@
         on: { click: () => chooseWord([v, w]) } }, bdi(view.words[w]))),
       el("td", {}, el("div", { class: "bar" }, el("i", { width: `${(100 * view.overall[w]) / most}%` }),
         el("i", { width: `${(100 * Math.min(p * share, view.overall[w])) / most}%` }))),
-      el("td", { class: "n" }, percent(p, 2) + (error === undefined ? "" : ` ± ${percent(error, 2)}`)),
+      el("td", { class: "n" }, percent(p, 2), error === undefined ? null : el("span", { class: "error" }, ` ± ${percent(error, 2)}`)),
       el("td", { class: "n" }, percent(Math.min((p * share) / view.overall[w], 1), 0))));
     return table(["Word", "Frequency", ["Of the topic"], ["Of the word"]], rows, { class: "words" }, view.name || "Words of the topic");
   }
@@ -240,10 +258,10 @@
     const extra = [["coherence", "Coherence", (x) => x.toFixed(2)], ["stability", "Stability", (x) => percent(x, 0)], ["certainty", "Certainty", (x) => x.toFixed(2)]].filter(([name]) => has(name));
     const rows = data.topics.map((topic, k) => el("tr", { "data-row": k },
       el("td", { class: "n" }, String(k)), el("td", {}, topicButton(k, topic.name)), el("td", { class: "n" }, percent(topic.share)),
-      ...extra.map(([name, , form]) => el("td", { class: "n" }, topic[name] === undefined ? "" : form(topic[name]))),
+      ...extra.map(([name, , form]) => el("td", { class: "n more" }, topic[name] === undefined ? "" : form(topic[name]))),
       el("td", {}, ...data.views.map((view, v) => el("div", {}, ...topic.top[v].flatMap((w, at) => [at ? ", " : "", bdi(view.words[w])])))) ));
     section("all", "All topics", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of all topics" },
-      table([["Topic"], "Name", ["Share"], ...extra.map(([, title]) => [title]), "Words"], rows, { class: "wide" })));
+      table([["Topic"], "Name", ["Share"], ...extra.map(([, title]) => [title, "n more"]), "Words"], rows, { class: "wide" })));
     if (data.charts.tree) section("tree", "Which topics are alike", el("p", { class: "soft" }, "Topics that share most of their words join first, at the right."), chart("tree"));
   }
   function fitSection() {

@@ -110,8 +110,8 @@ def gather(subject: Subject, n_documents: int, divisions: Sequence[Labels] = (),
             n_tokens += float(lengths.sum())
             leading += np.bincount(shares[lengths > 0].argmax(axis=1), minlength=K)
             for labels, sums in zip(divisions, tokens_of):
-                part = labels.part_of[first:last]
-                np.add.at(sums, part[part >= 0], tokens[part >= 0])
+                own = labels.part_of[first:last]
+                np.add.at(sums, own[own >= 0], tokens[own >= 0])
             rows = np.broadcast_to(np.arange(first, last)[:, None], shares.shape)
             best = np.vstack([best, _typical(shares, lengths)])
             best_rows = np.vstack([best_rows, rows])

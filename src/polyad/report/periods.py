@@ -113,7 +113,7 @@ def _dates(texts: Sequence[str]) -> Labels:
 
 
 def _ranges(texts: Sequence[str]) -> Labels:
-    """Number the distinct values, or ranges of the same width where there are many."""
+    """Return the distinct values as periods, or ranges of the same width where there are many."""
     values = np.array([float(text) if text else np.nan for text in texts])
     known = ~np.isnan(values)
     distinct = np.unique(values[known])

@@ -122,6 +122,6 @@ def _aligned_inputs(model: Any, X: Any, texts: Any, ids: Any, dates: Any, groups
         raise ValueError(f"The model is of {n_views} aligned texts: give a list of so many.")
     first, *others = zip(*listed)
     return [
-        read_inputs(*first, ids, dates, groups),
-        *(read_inputs(*view, ids) for view in others),
+        read_inputs(first[0], first[1], ids, dates, groups),
+        *(read_inputs(view[0], view[1], ids) for view in others),
     ]

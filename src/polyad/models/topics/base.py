@@ -25,6 +25,7 @@ from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text, known_words
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.moments import summarise_counts
+from polyad.names import topic_names
 
 INFERENCE_ITERATIONS = 12
 
@@ -43,6 +44,7 @@ class TopicModel(TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     vocabulary_: tuple[str, ...] | None
     text_options_: Any
+    names_: dict[int, str]
 
     @fitted_at_once
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -181,7 +183,7 @@ class TopicModel(TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
         vocabulary
             The words; None takes those of the corpus or the column names that the model was fitted with, or x0, x1, ...
         as_frame
-            Return a pandas table with topic, rank, word, probability, score and the topic's certainty (see
+            Return a pandas table with topic, name, rank, word, probability, score and the topic's certainty (see
             :class:`polyad.models.Diagnostics`) in place of a list of lists.
         weight
             Of the probability against the lift in the relevance (lambda).
@@ -196,13 +198,14 @@ class TopicModel(TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
 
         known = self.diagnostics_.certainty
         certainty = known if known.size else np.full(len(ranked), np.nan)
+        names = topic_names(self, self.components_, self.word_probabilities_, words)
         return pandas.DataFrame(
             [
-                (topic, rank, words[w], self.components_[topic, w], scores[topic, w], certainty[topic])
+                (topic, names[topic], rank, words[w], self.components_[topic, w], scores[topic, w], certainty[topic])
                 for topic, row in enumerate(ranked)
                 for rank, w in enumerate(row)
             ],
-            columns=["topic", "rank", "word", "probability", "score", "certainty"],
+            columns=["topic", "name", "rank", "word", "probability", "score", "certainty"],
         )
 
     def _words(self, vocabulary: Sequence[str] | None) -> Sequence[str]:

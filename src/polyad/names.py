@@ -3,11 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from polyad.metrics.words import top_words, word_scores
-
-__all__ = ["MAX_NAME", "checked_names", "given_names", "number_of_components", "suggested_names", "topic_names"]
+__all__ = ["MAX_NAME", "checked_names", "given_names", "suggested_names", "topic_names"]
 
 MAX_NAME = 200  # characters
 SUGGESTED = 3  # words
@@ -31,7 +27,7 @@ def checked_names(names: Any, n_components: int) -> dict[int, str]:
     for number, name in names.items():
         if not isinstance(name, str):
             raise ValueError(f"The name of topic {number} is {name!r}; give a text.")
-        is_number = isinstance(number, int | np.integer) and not isinstance(number, bool)
+        is_number = hasattr(number, "__index__") and not isinstance(number, bool)
         if not is_number or not 0 <= number < n_components:
             raise ValueError(
                 f"There is no topic {number} to be named {name[:MAX_NAME]!r}: topics have the numbers 0 to "
@@ -45,16 +41,8 @@ def checked_names(names: Any, n_components: int) -> dict[int, str]:
 
 
 def given_names(model: Any) -> dict[int, str]:
-    """Return the names that a user gave to the components of a model, checked."""
-    return checked_names(getattr(model, "names_", {}), number_of_components(model))
-
-
-def number_of_components(model: Any) -> int:
-    """Return the number of components that a model found, which ``n_components`` may leave to the data."""
-    for attribute in ("topic_shares_", "weights_", "startprob_", "correlations_"):
-        if hasattr(model, attribute):
-            return len(getattr(model, attribute))
-    return len(model.components_)
+    """Return the names that a user gave to the topics of a model, checked."""
+    return checked_names(getattr(model, "names_", {}), len(model.topic_shares_))
 
 
 def suggested_names(components: Any, word_probabilities: Any, words: Sequence[str]) -> list[str]:
@@ -65,6 +53,8 @@ def suggested_names(components: Any, word_probabilities: Any, words: Sequence[st
     >>> suggested_names([[.6, .4, 0], [0, .3, .7]], [.3, .35, .35], ["court", "judge", "tax"])
     ['court, judge, tax', 'tax, judge, court']
     """
+    from polyad.metrics.words import top_words, word_scores  # here, because a model file only checks names
+
     scores = word_scores(components, word_probabilities, "relevance")
     return [", ".join(str(words[at]) for at in row) for row in top_words(scores, min(SUGGESTED, scores.shape[1]))]
 
