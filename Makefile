@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus papers docs clean
+.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus papers browser test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -17,6 +17,22 @@ demo: env
 
 test: env
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+
+# A real browser for the tests of pages, where it is not there yet, and the checker of accessibility.
+browser: .browser/installed
+
+.browser/installed:
+	command -v chromium && command -v chromedriver || \
+		(apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver)
+	npm install --silent --no-fund --no-audit --prefix .browser axe-core
+	touch $@
+
+test-browser: env browser
+	$(BIN)/python -m pytest -n 0 tests/report
+
+# Pages of real corpora, with pictures of them, in gallery/.
+gallery: env
+	$(BIN)/python benchmarks/gallery.py
 
 test-slow: env
 	$(BIN)/python -m pytest -m slow
@@ -54,4 +70,4 @@ docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .coverage
+	rm -rf .venv .browser gallery .mypy_cache .pytest_cache .ruff_cache .coverage

@@ -25,6 +25,7 @@ from polyad.cli.commands.topics import topics
 from polyad.cli.commands.transform import transform
 from polyad.cli.index import index
 from polyad.cli.options import expand_options
+from polyad.cli.report import report
 from polyad.cli.terminal.errors import INTERRUPTED, explain
 from polyad.cli.terminal.help import Command, Group
 
@@ -38,7 +39,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, fit, fit2, topics, transform, evaluate, select, index, align, info, convert):
+for command in (demo, fit, fit2, topics, transform, evaluate, select, report, index, align, info, convert):
     app.command(cls=Command)(expand_options(command))
 
 
@@ -63,6 +64,7 @@ def _polyad(
     polyad fit texts/ -k 20 -o model.polyad
     polyad topics model.polyad
     polyad transform model.polyad new.csv -o topics.parquet
+    polyad report model.polyad texts/ -o report.html
     polyad fit2 english.txt french.txt -k 20 -o both.polyad
     """
     if context.invoked_subcommand is None:

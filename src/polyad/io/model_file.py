@@ -26,6 +26,7 @@ from polyad.io.plain import (
     to_json,
 )
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass, is_column_names
+from polyad.names import checked_names
 
 __all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_file", "save"]
 
@@ -192,6 +193,9 @@ def _entries(model: Any, vocabulary: Words | None, text_options: Options | None)
         "diagnostics": diagnostics_to(getattr(model, "diagnostics_", None), stored),
         "provenance": _provenance(),
     }
+    given = _component_names(model, axes["K"])
+    if given:
+        header["component_names"] = {str(number): name for number, name in given.items()}
     header["fingerprint"] = _fingerprint(header)
     header["checksum"] = _checksum(header)
     return {HEADER: [to_json(header)], **entries}
@@ -351,10 +355,28 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
     diagnostics = diagnostics_from(header.get("diagnostics"), stored, bare=bare)
     if diagnostics is not None:
         model.diagnostics_ = diagnostics
+    model.names_ = _read_component_names(header.get("component_names", {}), axes["K"])
     unknown = sorted(set(archive.sizes) - expected)
     if unknown:
         raise ModelFileError(f"it has an entry {unknown[0]!a} that does not belong to it")
     return model
+
+
+def _component_names(model: Any, n_components: int) -> dict[int, str]:
+    """Return the names that a user gave to topics."""
+    try:
+        return checked_names(getattr(model, "names_", {}), n_components)
+    except ValueError as error:
+        raise ModelFileError(f"the names of topics cannot be stored: {error}") from error
+
+
+def _read_component_names(plain: Any, n_components: int) -> dict[int, str]:
+    if not isinstance(plain, dict) or not all(key.isdecimal() and key.isascii() for key in plain):
+        raise ModelFileError("its names of topics are not an object with a name for each number")
+    try:
+        return checked_names({int(key): name for key, name in plain.items()}, n_components)
+    except ValueError as error:
+        raise ModelFileError(f"its names of topics cannot be used: {error}") from error
 
 
 def _check_lengths(model: Any, stored: StoredClass, axes: Mapping[str, int]) -> None:

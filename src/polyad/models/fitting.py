@@ -44,6 +44,7 @@ def fitted_at_once(fit: Fit) -> Fit:
             working(name),
         ):
             fit(fresh, *args, **kwargs)
+        fresh.names_ = {}  # a user's names belong to the components of one fit
         self.__dict__ = fresh.__dict__
         _sum_up(name, getattr(self, "diagnostics_", None), verbose)
         _warn_of_undetermined(getattr(self, "diagnostics_", None))

@@ -67,12 +67,15 @@ def bootstrap(
     table = TopicTable(topic_table(model.components_), padded_vector(model.doc_topic_prior_), (0, source.n_columns))
     with running(n_jobs):
         groups, _ = step(_group_counts, source, [None] * source.n_shards, table, n_groups, K)
-    draws = np.random.default_rng(random_state).multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_replicates)
+    generator = np.random.default_rng(random_state)
+    draws = generator.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_replicates).astype(np.float64)
     errors, stability = np.empty_like(model.components_), np.empty(K)
+    by_topic = np.ascontiguousarray(np.moveaxis(groups, 2, 0))  # the groups of a topic side by side
     for k in range(K):
-        replicates = _normalised(draws @ groups[:, :, k], K)
+        own = by_topic[k].astype(np.float64)
+        replicates = _normalised(draws @ own, K)
         errors[k] = replicates.std(axis=0, ddof=1)
-        centre = _normalised(groups[:, :, k].sum(axis=0, dtype=np.float64)[None], K)
+        centre = _normalised(own.sum(axis=0)[None], K)
         stability[k] = 1 - np.abs(replicates - centre).sum(axis=1).mean() / 2
     return Uncertainty(errors, stability, n_groups, n_replicates)
 

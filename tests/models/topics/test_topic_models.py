@@ -295,7 +295,7 @@ def test_names_of_a_data_frame():
     model = LDA(3).fit(frame)
     assert model.topics(1)[0][0].startswith("word")
     table = model.topics(4, by="probability", as_frame=True)
-    assert list(table.columns) == ["topic", "rank", "word", "probability", "score", "certainty"]
+    assert list(table.columns) == ["topic", "name", "rank", "word", "probability", "score", "certainty"]
     assert len(table) == 12
     assert np.allclose(table["score"], table["probability"])
     with pytest.raises(ValueError, match="feature names"):

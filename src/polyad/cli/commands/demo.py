@@ -14,8 +14,9 @@ from polyad.cli.commands.evaluate import bits_of_words, gain_in_words, guessing
 from polyad.cli.commands.fit import fitted, make_model
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import Running, Shown
+from polyad.cli.report import can_report, open_page
 from polyad.cli.terminal.output import Output
-from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topics, percent, rate
+from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topics, percent, rate, size
 from polyad.cli.terminal.text import shortened, shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def demo(
     out: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="Where the model goes.")
     ] = "polyad-demo.polyad",
+    page: Annotated[
+        str, typer.Option("--report", metavar="FILE", help="Where the page of the topics goes.")
+    ] = "polyad-demo.html",
     *,
     running: Running,
     shown: Shown,
@@ -47,6 +51,7 @@ def demo(
     """
     output = Output(shown)
     check_output(out)
+    check_output(page, [out])
     started = time.perf_counter()
     estimator = make_model("lda", topics, "fast", "power", running)
     documents, corpus, reading = _read(output, running)
@@ -58,6 +63,7 @@ def demo(
     bits, unigram = bits_of_words(estimator, test, running)
     found = _with_examples(estimator, corpus, documents)
     seconds = {"reading": reading, "splitting": corpus.report.seconds_splitting, "fitting": fitting}
+    report = _write_page(page, estimator, corpus, documents, output)
     seconds["total"] = time.perf_counter() - started
     values = {
         "model": str(Path(out)),
@@ -66,8 +72,31 @@ def demo(
         "unigram_bits": unigram,
         "topics": found,
         "seconds": seconds,
+        "report": report,
     }
-    output.result(values) if shown.json else _show(output, values, out)
+    if shown.json:
+        output.result(values)
+        return
+    _show(output, values, out)
+    if report is not None:
+        open_page(report)
+
+
+def _write_page(path: str, estimator: Any, corpus: Corpus, documents: list[Document], output: Output) -> str | None:
+    """Write the page of the topics where charts can be drawn, and return where it is."""
+    if not can_report():
+        return None
+    with output.learning("Writing the report"):
+        estimator.report(
+            path,
+            corpus,
+            texts=[document.text for document in documents],
+            ids=corpus.ids,
+            groups=[document.id.split("/")[0] for document in documents],
+            title="Topics of Python's libraries",
+            n_jobs=estimator.n_jobs,
+        )
+    return path
 
 
 def _read(output: Output, running: Running) -> tuple[list[Document], Corpus, float]:
@@ -141,8 +170,15 @@ def _show(output: Output, values: dict[str, Any], out: str) -> None:
             ("Fitting", rate(seconds["fitting"], documents)),
             ("In all", f"{seconds['total']:.1f} s"),
             ("Model", f"{file_note(out)}; try: polyad topics {out}"),
+            ("Report", _page_note(values["report"])),
         ]
     )
+
+
+def _page_note(report: str | None) -> str:
+    if report is None:
+        return "not written: charts need polyad[report], which pip install 'polyad[report]' brings"
+    return f"{Path(report).resolve()} ({size(Path(report).stat().st_size)}); open it in a browser"
 
 
 _WIDE = "words, and the document that has most of it"

@@ -10,6 +10,7 @@ import typer
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.reading import read_new_corpus
+from polyad.cli.report import FitReport, check_report, write_fit_report
 from polyad.cli.scaling import Scaling
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
@@ -54,6 +55,7 @@ def fit(
     ] = "power",
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
     *,
+    page: FitReport,
     reading: Reading,
     words: Words,
     running: Running,
@@ -67,14 +69,17 @@ def fit(
     For example:
     polyad fit texts/ -k 20 -o model.polyad
     polyad fit talks.csv --text-column body --stop-words french
+    polyad fit talks.csv -k 20 --report talks.html --date-column year
     zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
     polyad fit counts.mtx -k 50 --json > fit.json
     polyad fit corpus.shards -k 100 -o model.polyad --checkpoint run --memory 4GB
     """
     output = Output(shown)
-    refuse_lost_work(out, shown)
+    refuse_lost_work(out or page.report, shown)
     estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
-    check_output(out, [corpus, *reading.files(), *words.files()], pattern=reading.pattern)
+    inputs = [corpus, *reading.files(), *words.files()]
+    check_output(out, inputs, pattern=reading.pattern)
+    check_report(page, corpus, [*inputs, out], reading.pattern)
     scaling.check(corpus)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
@@ -86,13 +91,15 @@ def fit(
     if out is not None:
         estimator.save(out)
         scaling.done()
+    written = write_fit_report(page, estimator, read, corpus, reading, output)
     found = model_topics(estimator, n_words)
     if shown.json:
-        output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
+        values = {**_values(estimator, read, found, seconds, out), "notes": notes}
+        output.result({**values, "report": page.report} if page.report else values)
         return
     if not shown.quiet:
         show_topics(output, found)
-    output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out)])
+    output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out), *written])
 
 
 def refuse_lost_work(out: str | None, shown: Shown) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from polyad.cli.naming import name_topics
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
@@ -27,16 +28,22 @@ def topics(
     by: Annotated[
         str, typer.Option(metavar="NAME", help="Order of words: relevance, probability or lift.")
     ] = "relevance",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(metavar="N=NAME", help="Name a topic, and keep the name in the model file; N= takes it away."),
+    ] = None,
     *,
     shown: Shown,
 ) -> None:
     """Show the topics of a model: their shares of all words, and their most telling words.
 
-    Of a model of two corpora, the words of both are shown side by side.
+    Of a model of two corpora, the words of both are shown side by side. Names of topics are kept in the model file,
+    and stand in its tables and reports.
 
     For example:
     polyad topics model.polyad
     polyad topics model.polyad -n 20 --by probability
+    polyad topics model.polyad --name 3=Courts --name "7=Foreign trade"
     polyad topics model.polyad --json | jq '.topics[0].words'
     """
     if by not in ("relevance", "probability", "lift"):
@@ -44,6 +51,8 @@ def topics(
     from polyad.io import read_model_file
 
     output = Output(shown)
+    if name:
+        name_topics(model, name)
     loaded = read_model_file(model, bare=True).model
     refuse_signals(model, loaded)
     paired = is_paired(loaded)

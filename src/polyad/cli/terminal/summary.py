@@ -38,9 +38,11 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
     words = tuple(map(str, range(model.n_features_in_) if words is None else words))
     scores = word_scores(model.components_, model.word_probabilities_, by)
     certainty = model_certainty(model)
+    names = getattr(model, "names_", {})
     return [
         {
             "topic": number,
+            **({"name": names.get(number)} if names else {}),
             "share": float(model.topic_shares_[number]),
             "certainty": certainty[number] if certainty else None,
             "words": [words[at] for at in row],
@@ -63,13 +65,24 @@ def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
         (
             f"{topic['topic']}{'?' if topic in unsure else ''}",
             percent(topic["share"]),
+            *_named(topics, topic),
             ", ".join(map(shown, topic["words"])),
         )
         for topic in topics
     ]
-    output.table(("topic", "share", "words"), rows, wide="words")
+    columns = ("topic", "share", *(("name",) if _has_names(topics) else ()), "words")
+    output.table(columns, rows, wide="words")
     if unsure:
         output.note("? The documents do not settle this topic: with a few more or less of them it could be another.")
+
+
+def _has_names(topics: list[dict[str, Any]]) -> bool:
+    return any(topic.get("name") for topic in topics)
+
+
+def _named(topics: list[dict[str, Any]], topic: dict[str, Any]) -> tuple[str, ...]:
+    """Return the cell of a topic's name where any topic has one."""
+    return (shown(topic.get("name") or ""),) if _has_names(topics) else ()
 
 
 def is_paired(model: Any) -> bool:
@@ -141,7 +154,11 @@ def paired_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[
     by_share = hasattr(model, "topic_shares_")
     name, values = ("share", model.topic_shares_) if by_share else ("correlation", model.correlations_)
     weights = values if by_share else np.full(len(values), 1 / len(values))
-    topics: list[dict[str, Any]] = [{"topic": number, name: float(value)} for number, value in enumerate(values)]
+    given = getattr(model, "names_", {})
+    topics: list[dict[str, Any]] = [
+        {"topic": number, **({"name": given.get(number)} if given else {}), name: float(value)}
+        for number, value in enumerate(values)
+    ]
     for side in model_sides(model):
         scores = word_scores(side.topics, weights @ side.topics, by)
         for topic, row in zip(topics, top_words(scores, n_words).tolist()):
@@ -155,12 +172,13 @@ def paired_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[
 def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     """Print topics as a table with the words of the sides beside each other."""
     measure = "share" if "share" in topics[0] else "correlation"
-    sides = [key for key in topics[0] if key not in ("topic", measure)]
-    columns = ("topic", measure, *sides)
+    sides = [key for key in topics[0] if key not in ("topic", "name", measure)]
+    columns = ("topic", measure, *(("name",) if _has_names(topics) else ()), *sides)
     rows = [
         (
             str(topic["topic"]),
             percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}",
+            *_named(topics, topic),
             *(", ".join(map(shown, topic[side]["words"])) for side in sides),
         )
         for topic in topics

@@ -28,12 +28,13 @@ from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
 from polyad.models.recipes.chains import starts_of, summarise_rows
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 EMISSIONS = ("categorical", "gaussian", "poisson", "multinomial")
 
 
-class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
+class HiddenMarkov(Shown, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model, started from its moments.
 
     What was before a row, the row and what comes after it are independent given the state: three views, whose cross

@@ -26,10 +26,11 @@ from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views
 from polyad.models.recipes.classes import starts_of
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 
-class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
+class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
     """Hidden classes that three or more views show, started from their cross moments.
 
     Views are independent given the class, and may be of different kinds and widths. Latent class analysis and naive

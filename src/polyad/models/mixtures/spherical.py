@@ -31,10 +31,11 @@ from polyad.models.recipes.gaussian import (
     seed_start,
     with_covariances,
 )
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 
-class SphericalMixture(DensityMixin, BaseEstimator):  # type: ignore[misc]
+class SphericalMixture(DensityMixin, Shown, BaseEstimator):  # type: ignore[misc]
     """A mixture of Gaussians, started from its moments.
 
     The third moments of a mixture of round Gaussians tell their means, weights and variances exactly (Hsu and Kakade).

@@ -35,6 +35,7 @@ from polyad.models.ica_start import (
     warn_where_halves_disagree,
 )
 from polyad.models.recipes.cross import STATISTICS
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.signals import ica as moments
@@ -45,7 +46,7 @@ MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
-class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
     """Independent sources of a mixture: moments, then a few likelihood steps with a density fitted to each source.
 
     Heavy tails, light tails and skewness are all made use of, and nothing has to be known of them. Where the mixtures

@@ -21,16 +21,18 @@ from polyad.models.features import refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.moment_start import Corpus
 from polyad.models.saving import SavedModel
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text, known_words, read_once
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.moments import summarise_counts
+from polyad.names import topic_names
 
 INFERENCE_ITERATIONS = 12
 PROPORTIONS_LENGTH = 100.0  # tokens of a document on average, where counts are proportions
 
 
-class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the topic models; not a model by itself.
 
     A subclass implements ``_fit_corpus``, and for anything but Dirichlet shares its own ``_shares``.
@@ -47,6 +49,7 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
     n_features_in_: int
     vocabulary_: tuple[str, ...] | None
     text_options_: Any
+    names_: dict[int, str]
 
     @fitted_at_once
     def fit(
@@ -214,7 +217,7 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
             The words, a list, an array or a mapping such as ``CountVectorizer().vocabulary_``; None takes those of
             the corpus or the column names that the model was fitted with, or x0, x1, ...
         as_frame
-            Return a pandas table with topic, rank, word, probability, score and the topic's certainty (see
+            Return a pandas table with topic, name, rank, word, probability, score and the topic's certainty (see
             :class:`polyad.models.Diagnostics`) in place of a list of lists.
         weight
             Of the probability against the lift in the relevance (lambda).
@@ -229,13 +232,14 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
 
         known = self.diagnostics_.certainty
         certainty = known if known.size else np.full(len(ranked), np.nan)
+        names = topic_names(self, self.components_, self.word_probabilities_, words)
         return pandas.DataFrame(
             [
-                (topic, rank, words[w], self.components_[topic, w], scores[topic, w], certainty[topic])
+                (topic, names[topic], rank, words[w], self.components_[topic, w], scores[topic, w], certainty[topic])
                 for topic, row in enumerate(ranked)
                 for rank, w in enumerate(row)
             ],
-            columns=["topic", "rank", "word", "probability", "score", "certainty"],
+            columns=["topic", "name", "rank", "word", "probability", "score", "certainty"],
         )
 
     def _words(self, vocabulary: Vocabulary | None) -> Sequence[str]:

@@ -22,6 +22,7 @@ from polyad.models.recipes.factors import (
     linear_factors,
 )
 from polyad.models.saving import SavedModel
+from polyad.models.showing import Shown
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.models.views.stability import bootstrap_stability
@@ -31,7 +32,7 @@ Metric = Literal["auto", "cca", "scale", "none"]
 SimilarityMethod = Literal["exact", "sh-rt", "just", "jdtm", "first_order", "spectral"]
 
 
-class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the models of two views; not a model by itself.
 
     A subclass says which views hold counts, and sets its loadings from the factors in ``_unfold``.

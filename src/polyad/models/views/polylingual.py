@@ -33,6 +33,7 @@ from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
 from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components
@@ -43,7 +44,7 @@ TOTALS = 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0  # of the prior, to choose f
 PRIOR_ROWS = 2000  # documents to choose by
 
 
-class PolylingualLDA(BaseEstimator):  # type: ignore[misc]
+class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
     """Topics of two or more aligned texts, such as documents and their translations.
 
     The texts of a row share their topic shares, and each view has its own words for every topic. The topics are found

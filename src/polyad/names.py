@@ -1,0 +1,67 @@
+"""Names of topics: those that a user gave, and a suggestion from its words for every other."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["MAX_NAME", "checked_names", "given_names", "suggested_names", "topic_names"]
+
+MAX_NAME = 200  # characters
+SUGGESTED = 3  # words
+
+
+def checked_names(names: Any, n_components: int) -> dict[int, str]:
+    """Return names of components in the order of their numbers, or say what is wrong with them.
+
+    Examples
+    --------
+    >>> checked_names({3: "Courts", 0: " Markets "}, 4)
+    {0: 'Markets', 3: 'Courts'}
+    >>> checked_names({4: "Courts"}, 4)
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no topic 4 to be named 'Courts': topics have the numbers 0 to 3.
+    """
+    if not isinstance(names, Mapping):
+        raise ValueError(f"Names of topics are a dictionary such as {{3: 'Courts'}}, not {names!r}.")
+    found: dict[int, str] = {}
+    for number, name in names.items():
+        if not isinstance(name, str):
+            raise ValueError(f"The name of topic {number} is {name!r}; give a text.")
+        is_number = hasattr(number, "__index__") and not isinstance(number, bool)
+        if not is_number or not 0 <= number < n_components:
+            raise ValueError(
+                f"There is no topic {number} to be named {name[:MAX_NAME]!r}: topics have the numbers 0 to "
+                f"{n_components - 1}."
+            )
+        if len(name) > MAX_NAME:
+            raise ValueError(f"The name of topic {number} has {len(name):,} characters; the most is {MAX_NAME}.")
+        if name.strip():
+            found[int(number)] = name.strip()
+    return dict(sorted(found.items()))
+
+
+def given_names(model: Any) -> dict[int, str]:
+    """Return the names that a user gave to the topics of a model, checked."""
+    return checked_names(getattr(model, "names_", {}), len(model.topic_shares_))
+
+
+def suggested_names(components: Any, word_probabilities: Any, words: Sequence[str]) -> list[str]:
+    """Return for each topic its most relevant words, as a name until a person finds a better one.
+
+    Examples
+    --------
+    >>> suggested_names([[.6, .4, 0], [0, .3, .7]], [.3, .35, .35], ["court", "judge", "tax"])
+    ['court, judge, tax', 'tax, judge, court']
+    """
+    from polyad.metrics.words import top_words, word_scores  # here, because a model file only checks names
+
+    scores = word_scores(components, word_probabilities, "relevance")
+    return [", ".join(str(words[at]) for at in row) for row in top_words(scores, min(SUGGESTED, scores.shape[1]))]
+
+
+def topic_names(model: Any, components: Any, word_probabilities: Any, words: Sequence[str]) -> list[str]:
+    """Return the name of every topic: the one that was given, or else the suggestion."""
+    given = given_names(model)
+    return [
+        given.get(number, name) for number, name in enumerate(suggested_names(components, word_probabilities, words))
+    ]

@@ -1,0 +1,20 @@
+"""Models one can look at: the single-file HTML report, and charts (:mod:`polyad.report.charts`)."""
+
+from typing import TYPE_CHECKING, Any
+
+from polyad.base.lazy import importer
+
+if TYPE_CHECKING:
+    from polyad.report.report import write_report
+
+__all__ = ["write_report"]
+
+_HOMES = {"write_report": "polyad.report.report"}
+
+
+def __getattr__(name: str) -> Any:
+    return importer(__name__, _HOMES)(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

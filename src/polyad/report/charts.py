@@ -1,0 +1,273 @@
+"""Charts of models for papers and notebooks: Altair objects, and :func:`save` as PNG, SVG or PDF.
+
+Every function returns an Altair chart, which a notebook shows by itself and which can be changed further. They need
+``polyad[report]``.
+
+Examples
+--------
+>>> from polyad import LDA
+>>> from polyad.datasets import make_lda
+>>> sample = make_lda(300, 60, 3, length=60)
+>>> model = LDA(3).fit(sample.counts)
+>>> type(topic_words(model)).__name__, type(topic_map(model)).__name__
+('FacetChart', 'LayerChart')
+"""
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyad.base.atomic import atomic_write
+from polyad.metrics.words import top_words, word_scores
+from polyad.names import topic_names
+from polyad.report import drawing, geometry
+from polyad.report.excerpts import visible
+from polyad.report.extra import import_altair, import_vl_convert
+from polyad.report.passes import gather
+from polyad.report.periods import periods_of
+from polyad.report.subject import Subject, subject_of
+
+__all__ = [
+    "convergence",
+    "loadings",
+    "recovery",
+    "save",
+    "selection",
+    "signals",
+    "spectrogram",
+    "spectrum",
+    "topic_map",
+    "topic_shares",
+    "topic_tree",
+    "topic_words",
+]
+
+FORMATS = (".png", ".svg", ".pdf", ".json", ".html")
+
+
+def save(chart: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> None:
+    """Save a chart; the format follows the ending: .png, .svg, .pdf, .json (Vega-Lite) or .html.
+
+    Parameters
+    ----------
+    chart
+        An Altair chart.
+    path
+        The file; it appears only when it is complete.
+    scale
+        Of a PNG: pixels for each unit of the chart.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in FORMATS:
+        raise ValueError(f"{os.fspath(path)!r} does not tell the format of a picture; end it in {', '.join(FORMATS)}.")
+    import_vl_convert()
+    text = ending in (".svg", ".json", ".html")
+    made: Any = io.StringIO() if text else io.BytesIO()
+    inlined = {"inline": True} if ending == ".html" else {}
+    chart.save(made, format=ending[1:], scale_factor=scale if ending == ".png" else 1, **inlined)
+    with atomic_write(path) as out:
+        out.write(made.getvalue().encode("utf-8") if text else made.getvalue())
+
+
+def topic_words(model: Any, n: int = 10, *, topics: Sequence[int] | None = None, columns: int = 3) -> Any:
+    """Draw the most relevant words of topics with their probabilities, a panel for each topic.
+
+    Parameters
+    ----------
+    model
+        A fitted model of topics; of aligned texts the first is drawn.
+    n
+        Words of each topic.
+    topics
+        Which ones; None draws all.
+    columns
+        Panels side by side.
+    """
+    alt = import_altair()
+    subject = subject_of(model, None)
+    view, names = subject.views[0], _names(subject)
+    chosen = range(subject.n_topics) if topics is None else topics
+    ranked = top_words(word_scores(view.components, view.word_probabilities), n)
+    rows = [
+        {
+            "topic": f"{k} {names[k]}",
+            "word": visible(str(view.words[m]), 40),
+            "rank": rank,
+            "probability": float(view.components[k, m]),
+        }
+        for k in chosen
+        for rank, m in enumerate(ranked[k])
+    ]
+    return (
+        alt.Chart(alt.Data(values=rows), width=150, height=14 * n)
+        .mark_bar(color=drawing.ACCENT)
+        .encode(
+            x=alt.X("probability:Q", title=None, axis=alt.Axis(format="~%", tickCount=3)),
+            y=alt.Y("word:N", sort=alt.EncodingSortField("rank", op="min"), title=None),
+        )
+        .facet(
+            facet=alt.Facet("topic:N", title=None, sort=[f"{k} {names[k]}" for k in chosen]), columns=columns
+        )
+        .resolve_scale(y="independent", x="independent")
+    )  # fmt: skip
+
+
+def topic_map(model: Any) -> Any:
+    """Draw the map of topics: close ones share words, areas are shares of tokens, none overlap."""
+    subject = subject_of(model, None)
+    shares = np.asarray(model.topic_shares_)
+    shared = geometry.shared_mass([view.components for view in subject.views])
+    view = subject.views[0]
+    ranked = top_words(word_scores(view.components, view.word_probabilities), 6)
+    words = [", ".join(visible(str(view.words[m]), 24) for m in row) for row in ranked]
+    return drawing.circles(geometry.topic_map(shared, shares), _names(subject), shares.tolist(), words)
+
+
+def topic_tree(model: Any) -> Any:
+    """Draw a tree of topics: those that share most words join first."""
+    subject = subject_of(model, None)
+    shared = geometry.shared_mass([view.components for view in subject.views])
+    return drawing.tree_lines(geometry.topic_tree(shared), _names(subject))
+
+
+def topic_shares(model: Any, X: Any, dates: Any = None) -> Any:
+    """Draw the shares of topics over documents, or over time, as areas on top of each other.
+
+    Parameters
+    ----------
+    model, X
+        A fitted model of topics and documents.
+    dates
+        A date (ISO, a year, or any number that tells an order) for each document; None takes their order.
+    """
+    subject = subject_of(model, X)
+    n_rows = 0 if subject.source is None else subject.source.n_rows
+    labels = periods_of(range(n_rows) if dates is None else dates)
+    tokens = gather(subject, 1, [labels]).tokens_of[0]
+    filled = np.flatnonzero(tokens.sum(axis=1) > 0)
+    shares = tokens[filled] / tokens[filled].sum(axis=1, keepdims=True)
+    xs = [float(labels.names[at]) if labels.kind == "number" else labels.names[at] for at in filled]
+    return drawing.areas(xs, shares, _names(subject), kind=labels.kind, title="document" if dates is None else "")
+
+
+def spectrum(model: Any) -> Any:
+    """Draw the spectrum of the second moments of a model or a selection, the largest eigenvalue first."""
+    found = getattr(model, "diagnostics_", model).spectrum
+    return drawing.lines({"": list(enumerate(np.asarray(found).tolist(), 1))}, x="number", y="eigenvalue", log=True)
+
+
+def convergence(model: Any) -> Any:
+    """Draw the mean log-likelihood in each pass of a fit."""
+    objective = list(getattr(model.diagnostics_, "objective", ()))
+    if not objective:
+        raise ValueError("The fit had no passes of likelihood, so that there is nothing to draw.")
+    return drawing.lines({"": list(enumerate(objective, 1))}, x="pass", y="log-likelihood")
+
+
+def selection(found: Any) -> Any:
+    """Draw what `select_n_components` found: bits, coherence and stability against the number of topics."""
+    alt = import_altair()
+    charts = []
+    for key, title in (("bits", "held-out bits"), ("coherence", "coherence"), ("stability", "stability")):
+        pairs = [(row["n_components"], row[key]) for row in found.table]
+        charts.append(drawing.lines({"": pairs}, x="topics", y=title, mark=float(found.recommended), height=120))
+    return alt.vconcat(*charts)
+
+
+def recovery(curves: Mapping[str, Sequence[tuple[float, float]]], *, x: str = "documents", y: str = "error") -> Any:
+    """Draw errors of recovery against the size of the data, a line for each method.
+
+    Parameters
+    ----------
+    curves
+        Points (size, error) by the name of the method.
+    x, y
+        Titles of the axes.
+    """
+    return drawing.lines(curves, x=x, y=y, height=260, log=True)
+
+
+def loadings(values: Any, *, rows: Sequence[str] | None = None) -> Any:
+    """Draw a matrix of loadings or mixing, features x components: blue above zero, red below.
+
+    Parameters
+    ----------
+    values
+        M x K, for example ``ICA.mixing_`` or ``NonGaussianCCA.x_loadings_``.
+    rows
+        Names of the features.
+    """
+    return drawing.matrix(values, row_title="feature", column_title="component", rows=rows)
+
+
+def signals(values: Any, names: Sequence[str] | None = None) -> Any:
+    """Draw signals below each other, samples x signals: the lowest and highest value of every piece of time."""
+    from polyad.report.other_pages import envelope
+
+    alt = import_altair()
+    table = np.asarray(values, dtype=np.float64)
+    titles = [f"source {k}" for k in range(table.shape[1])] if names is None else list(names)
+    charts = [
+        drawing.lines({"": envelope(table[:, k])}, x="sample", y=titles[k], points=False, height=70)
+        for k in range(table.shape[1])
+    ]
+    return alt.vconcat(*charts)
+
+
+def spectrogram(signal: Any, rate: float, *, n_times: int = 160, n_frequencies: int = 64) -> Any:
+    """Draw how strong each frequency of a signal is over time, in decibels below the strongest.
+
+    Parameters
+    ----------
+    signal
+        Samples.
+    rate
+        Samples in a second.
+    n_times, n_frequencies
+        Cells across and up.
+    """
+    from scipy.signal import ShortTimeFFT
+    from scipy.signal.windows import hann
+
+    alt = import_altair()
+    values = np.asarray(signal, dtype=np.float64).ravel()
+    width = 2 * n_frequencies
+    if values.size < 2 * width:
+        raise ValueError(f"The signal has {values.size} samples; a spectrogram takes at least {2 * width}.")
+    hop = max(1, values.size // n_times)
+    power = ShortTimeFFT(hann(width, sym=False), hop, rate).spectrogram(values)[1:]
+    level = 10 * np.log10(np.maximum(power / max(float(power.max()), 1e-300), 1e-8))
+    cells = [
+        {
+            "t": round(column * hop / rate, 4),
+            "t2": round((column + 1) * hop / rate, 4),
+            "f": row * rate / width,
+            "f2": (row + 1) * rate / width,
+            "level": round(float(level[row, column]), 1),
+        }
+        for row in range(level.shape[0])
+        for column in range(level.shape[1])
+    ]
+    return (
+        alt.Chart(alt.Data(values=cells))
+        .mark_rect()
+        .encode(
+            x=alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False)),
+            x2=alt.X2("t2:Q"),
+            y=alt.Y("f:Q", title="hertz", scale=alt.Scale(nice=False)),
+            y2=alt.Y2("f2:Q"),
+            color=alt.Color("level:Q", title="dB", scale=alt.Scale(scheme="viridis", domain=[-60, 0], clamp=True)),
+        )
+        .properties(width=drawing.CHART_WIDTH, height=200, description="Strength of each frequency over time.")
+    )
+
+
+def _names(subject: Subject) -> list[str]:
+    view = subject.views[0]
+    return [
+        visible(name, 60) for name in topic_names(subject.model, view.components, view.word_probabilities, view.words)
+    ]

@@ -1,0 +1,127 @@
+"""The report of any model: which page it has, and the file."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from polyad.corpus import CorpusSource
+from polyad.models.text_sources import words_of
+from polyad.models.topics.base import TopicModel
+from polyad.models.views.polylingual import PolylingualLDA
+from polyad.report.extra import import_altair, import_vl_convert
+from polyad.report.inputs import Inputs, read_inputs
+from polyad.report.page import Page, write_page
+from polyad.report.subject import subject_of
+from polyad.report.topics_page import topics_page
+
+__all__ = ["make_page", "write_report"]
+
+
+def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:
+    """Write what a model found as one HTML file that opens offline in any browser.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    path
+        The file; it appears only when it is complete.
+    X
+        Documents, as :meth:`polyad.LDA.transform` takes them; of aligned texts a list of them. None shows the model
+        alone, without documents, coherence and standard errors.
+    **options
+        See :func:`make_page`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from polyad import LDA
+    >>> from polyad.datasets import make_lda
+    >>> sample = make_lda(300, 60, 3, length=60)
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "report.html")
+    >>> write_report(LDA(3).fit(sample.counts), file, sample.counts)
+    >>> file.read_text("utf-8")[:15]
+    '<!doctype html>'
+    """
+    import_altair(), import_vl_convert()  # what is missing is told before the work
+    write_page(make_page(model, X, **options), path)
+
+
+def make_page(
+    model: Any,
+    X: Any = None,
+    *,
+    title: str | None = None,
+    texts: Any = None,
+    ids: Sequence[str] | None = None,
+    dates: Any = None,
+    groups: Any = None,
+    selection: Any = None,
+    view_names: Sequence[str] | None = None,
+    n_words: int = 25,
+    n_documents: int | None = None,
+    uncertainty: bool = True,
+    n_jobs: int | None = None,
+) -> Page:
+    """Put together the page of a model.
+
+    Parameters
+    ----------
+    model, X
+        As for :func:`write_report`.
+    title
+        Of the page; None takes the kind of model.
+    texts
+        The text of each document, or the :class:`polyad.corpus.CorpusSource` to read them from; of aligned texts a
+        list of these. Without it a source of text is read again, and counts are shown as words.
+    ids
+        The name of each document.
+    dates, groups
+        A date (ISO, a year, or any number that tells an order) or a label for each document; where X or ``texts`` is a
+        source, the name of its column.
+    selection
+        What :func:`polyad.select_n_components` gave.
+    view_names
+        What each of the aligned texts is called.
+    n_words, n_documents
+        Words and typical documents of each topic.
+    uncertainty
+        Whether to estimate standard errors of words and the stability of topics.
+    n_jobs
+        Threads; the page is the same for any number.
+    """
+    check_is_fitted(model)
+    title = f"{type(model).__name__} report" if title is None else title
+    settings: dict[str, Any] = {"selection": selection, "n_words": n_words, "n_documents": n_documents}
+    settings |= {"uncertainty": uncertainty, "n_jobs": n_jobs}
+    if isinstance(model, TopicModel):
+        over = partial(_over_words_of, model)
+        inputs = read_inputs(X, texts, ids, dates, groups, over=over)
+        return topics_page(subject_of(model, inputs.X), [inputs], title=title, **settings)
+    if isinstance(model, PolylingualLDA):
+        views = _aligned_inputs(model, X, texts, ids, dates, groups)
+        found = subject_of(model, None if X is None else [view.X for view in views], view_names)
+        return topics_page(found, views, title=title, **settings)
+    from polyad.report.other_pages import other_page
+
+    return other_page(model, X, title=title)
+
+
+def _over_words_of(model: Any, source: CorpusSource) -> CorpusSource:
+    return source.over(words_of(model), model.text_options_)
+
+
+def _aligned_inputs(model: Any, X: Any, texts: Any, ids: Any, dates: Any, groups: Any) -> list[Inputs]:
+    """Return what is known of the documents of each of the aligned texts; dates and groups belong to all of them."""
+    n_views = len(model.components_)
+    listed = [[None] * n_views if given is None else list(given) for given in (X, texts)]
+    if any(len(given) != n_views for given in listed):
+        raise ValueError(f"The model is of {n_views} aligned texts: give a list of so many.")
+    first, *others = zip(*listed)
+    return [
+        read_inputs(first[0], first[1], ids, dates, groups),
+        *(read_inputs(view[0], view[1], ids) for view in others),
+    ]
