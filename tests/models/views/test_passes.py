@@ -19,7 +19,7 @@ from polyad.inference import prediction
 from polyad.models.recipes import aligned_start, projection
 from polyad.models.recipes import cross as cca_fit
 from polyad.models.recipes import factors as cca_factors
-from polyad.models.recipes.cross import paired_views
+from polyad.models.recipes.cross import paired
 from polyad.models.signals import ica as ica_model
 from polyad.models.signals.ica import ICA
 from polyad.models.views.discrete import DiscreteCCA
@@ -211,7 +211,7 @@ def test_shards_change_no_more_than_rounding(case, monkeypatch):
 
 
 def test_rows_of_two_views_are_cut_together(small_shards):
-    views = paired_views(MIXED.X, MIXED.Y, x_counts=False, y_counts=True)
+    views = paired(signal_blocks(MIXED.X), count_blocks(MIXED.Y))
     assert set(views.edges) == set(source_of(MIXED.X).edges) | set(source_of(MIXED.Y).edges)
     for block in views:
         assert {view.shape[0] for view in block.views} == {block.n_rows}

@@ -1,8 +1,7 @@
 """Mixtures of hidden classes that several views show, by the method of moments, then EM."""
 
-import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +19,17 @@ from polyad.inference.mixtures.classes import (
     polish_classes,
 )
 from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
+from polyad.models.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views
 from polyad.models.recipes.classes import starts_of
+from polyad.models.saving import SavedModel
 from polyad.models.stopwatch import StopWatch
 
 
-class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
+class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
     """Hidden classes that three or more views show, started from their cross moments.
 
     Views are independent given the class, and may be of different kinds and widths. Latent class analysis and naive
@@ -86,13 +86,16 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
     (2000, 3)
     """
 
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 0  # any number of them
+
     def __init__(
         self,
         n_components: int = 1,
         *,
         kinds: str | Sequence[str] = "auto",
-        route: str = "direct",
-        start: str = "auto",
+        route: Literal["direct", "symmetric"] = "direct",
+        start: Literal["auto", "moments", "seeds"] = "auto",
         max_iter: int = 300,
         tol: float = 1e-5,
         smoothing: float = 0.01,
@@ -197,12 +200,6 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
         rng = np.random.default_rng(random_state)
         labels = rng.choice(self.weights_.size, n_samples, p=self.weights_ / self.weights_.sum())
         return draw_views(rng, self.kinds_, self.components_, self.variances_, labels, length), labels
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
 
     @property
     def n_iter_(self) -> int:

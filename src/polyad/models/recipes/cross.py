@@ -1,7 +1,6 @@
 """The steps that all two-view models share, as functions on a source of two views."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator

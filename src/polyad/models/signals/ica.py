@@ -1,14 +1,13 @@
 """Independent component analysis by the method of moments."""
 
-import os
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyad.base.arrays import FloatArray
+from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
@@ -18,8 +17,10 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, Simila
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
 from polyad.engine.checks import is_parts
+from polyad.engine.inputs import matrix_of
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import SKEWED, STATISTICS
+from polyad.models.saving import SavedModel
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.signals import ica as moments
@@ -28,7 +29,7 @@ from polyad.moments.views.cross import dense_rows
 N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looked for
 
 
-class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ICA(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Independent sources of a mixture, from cumulants or characteristic functions.
 
     Without noise a likelihood method (FastICA with its default contrast, Picard) is a little more accurate on
@@ -81,16 +82,19 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     ('characteristic', True)
     """
 
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 1
+
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        statistics: str = "auto",
-        noise: str = "none",
+        statistics: Literal["auto", "third", "fourth", "characteristic", "generalised"] = "auto",
+        noise: Literal["none", "gaussian"] = "none",
         method: str | Diagonaliser | SimilarityDiagonaliser | None = None,
         step: float = 1.0,
         max_iter: int | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -134,12 +138,17 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         )
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return the sources, N x K."""
+    def fit_transform(self, X: Any, y: object = None) -> Floats:
+        """Fit, and return the sources of the same samples; X may be an iterator, which is read once."""
+        X = signal_blocks(X) if hasattr(X, "__next__") else X
+        return self.fit(X).transform(X)
+
+    def transform(self, X: Any) -> Floats:
+        """Return the sources, N x K; in single precision where X has it."""
         check_is_fitted(self)
         with running(self.n_jobs):
             whitening = moments.SignalWhitening(self.components_, self.mean_)
-            return rows(moments.whitened_rows, self._like_fitted(X), whitening)
+            return in_precision_of(X, rows(moments.whitened_rows, self._like_fitted(X), whitening))
 
     @single_threaded_blas()
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -147,12 +156,6 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         with running(self.n_jobs):
             return rows(_mixtures, signal_blocks(X), self.mixing_, self.mean_)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
 
     @property
     def n_iter_(self) -> int:
@@ -163,8 +166,15 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that single precision is kept."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
     def _source(self, X: Any) -> Source:
-        if not is_parts(X):
+        X = matrix_of(X)
+        if not is_parts(X) and not isinstance(X, Source):
             # Values are checked on the way into a source, whose message names the cell.
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
             return signal_blocks(X)
@@ -175,7 +185,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return source
 
     def _like_fitted(self, X: Any) -> Source:
-        if not is_parts(X):
+        X = matrix_of(X)
+        if not is_parts(X) and not isinstance(X, Source):
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
         source = signal_blocks(X)
         if source.n_columns != self.n_features_in_:

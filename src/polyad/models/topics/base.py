@@ -85,7 +85,8 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
             raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
         if n_components > N:
             raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
-        corpus = learned_from(source)
+        source = resident(ordered_by_content(source))
+        corpus = in_tokens(source)
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
             raise ValueError(
@@ -160,7 +161,7 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..."""
         check_is_fitted(self, "components_")
-        return np.array([f"topic_{k}" for k in range(self.components_.shape[0])], dtype=object)
+        return topic_names(self.components_.shape[0])
 
     @overload
     def topics(
@@ -269,19 +270,23 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
         return tags
 
 
-def learned_from(source: Source) -> Corpus:
-    """Return documents in their canonical order, summed up; proportions as documents of so many tokens.
+def in_tokens(source: Source) -> Corpus:
+    """Return documents summed up; proportions as documents of so many tokens.
 
     Counts that are there are 1 or more. Where they are less on average they are proportions, or weights such as tf-idf:
     taken for tokens, they would leave most documents too short for a triple of words, and for likelihood to tell
     topics apart.
     """
-    source = resident(ordered_by_content(source))
     summary = summarise_counts(source)
     if 0 < summary.tokens < summary.n_cells:
         source = scaled(source, PROPORTIONS_LENGTH / summary.mean_length)
         summary = summarise_counts(source)
     return Corpus(source, summary)
+
+
+def topic_names(n_topics: int) -> NDArray[np.object_]:
+    """Return topic_0, topic_1, ..."""
+    return np.array([f"topic_{k}" for k in range(n_topics)], dtype=object)
 
 
 def checked_n_components(n_components: Any) -> int:

@@ -6,8 +6,9 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose import Diagonaliser, gamma_prior
+from polyad.decompose.orthogonal.registry import Method
 from polyad.engine import Block, expect, rows
-from polyad.inference.presets import preset_of
+from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
@@ -69,12 +70,12 @@ class DiscreteICA(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: str | Diagonaliser = "power",
+        method: Method | Diagonaliser = "power",
         normalize: bool = True,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
-        polish: str | int = "fast",
-        random_state: int = 0,
+        polish: Polish = "fast",
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

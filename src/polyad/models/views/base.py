@@ -92,13 +92,14 @@ class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 "fit(X, Y)."
             )
         columns = _as_columns(Y)
-        self._one_column = columns is not Y  # a vector: predictions are then one too
+        is_vector = columns is not Y
         X, Y = counted(X), counted(columns)
         self._tell_kinds(X, Y)
         x_view, y_view = self._checked(X, "X"), self._checked(Y, "Y")
         self._keep_columns(X, Y, x_view.n_columns)
         self.factors_, self.diagnostics_ = self._learned(x_view, y_view)
         self._unfold()
+        self._one_column = is_vector  # predictions are then a vector too
         return self
 
     def _tell_kinds(self, X: Any, Y: Any) -> None:
@@ -135,6 +136,7 @@ class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.x_mean_, self.y_mean_ = self.factors_.x_mean, self.factors_.y_mean
         self.correlations_ = self.factors_.correlations
         self.n_features_in_ = self.x_mean_.size
+        self._one_column = False
 
     def transform(self, X: Any, Y: Any = None) -> FloatArray:
         """Return the best linear estimate of the sources from one view or both, N x K, centred.
@@ -157,7 +159,7 @@ class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         # transform may have been told to give tables
         expected = np.asarray(sources) @ self.factors_.y_loadings.T + self.factors_.y_mean
         expected = np.maximum(expected, 0.0) if self._counts()[1] else expected
-        return expected[:, 0] if getattr(self, "_one_column", False) else expected
+        return expected[:, 0] if self._one_column else expected
 
     def score(self, X: Any, y: Any) -> float:
         """Return the coefficient of determination of :meth:`predict`, R^2, the mean over the columns of y.
