@@ -7,7 +7,6 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.mixture import GaussianMixture
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import polyad
 from oracles import gaussian_mixture_log_likelihoods, spherical_tensors
@@ -20,11 +19,6 @@ from polyad.inference.mixtures.seeds import seeded_groups
 from polyad.models.recipes.gaussian import spherical_parameters
 from polyad.moments.signals.spherical import spherical_moments, spherical_population
 from purity import Checking, fingerprint
-
-
-@parametrize_with_checks([SphericalMixture()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def matched(found, true):

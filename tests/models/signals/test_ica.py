@@ -6,18 +6,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyad.datasets.signals import make_ica
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.metrics import amari_distance
 from polyad.models.signals.ica import ICA
-
-
-@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # the checks' data are Gaussian, and it says so
-@parametrize_with_checks([ICA()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(

@@ -300,6 +300,12 @@ class HiddenMarkov(SavedModel, BaseEstimator):  # type: ignore[misc]
                 raise ValueError("a Gaussian emission has means and variances, as many of both")
             self.means_, self.covars_ = (np.ascontiguousarray(half) for half in np.split(rows, 2, axis=1))
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is sequences, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
     @property
     def n_features(self) -> int:
         """M: symbols, or columns."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.engine import Source, expect, ordered_by_content
+from polyad.engine.inputs import names_of_columns
 from polyad.inference.mixtures.classes import (
     ClassMixture,
     PolishedClasses,
@@ -20,6 +21,7 @@ from polyad.inference.mixtures.classes import (
 )
 from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
 from polyad.models.checks import refuse_bad_numbers, refuse_unknown
+from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
@@ -72,6 +74,8 @@ class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
         A list, K x M_v for each Gaussian view, and None for others.
     kinds_
         The kind of each view.
+    view_names_
+        The names of the columns of each view that was a table, and None for others.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -88,6 +92,8 @@ class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
 
     has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 0  # any number of them
+
+    view_names_: list[tuple[str, ...] | None]
 
     def __init__(
         self,
@@ -144,6 +150,7 @@ class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.mixture, kinds, widths)
+        self.view_names_ = [names_of_columns(view) for view in views]
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
         self.diagnostics_ = MixtureDiagnostics(
@@ -201,6 +208,12 @@ class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
         labels = rng.choice(self.weights_.size, n_samples, p=self.weights_ / self.weights_.sum())
         return draw_views(rng, self.kinds_, self.components_, self.variances_, labels, length), labels
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
     @property
     def n_iter_(self) -> int:
         """Passes of EM."""
@@ -238,6 +251,7 @@ class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
         if not np.isin(self.layout_[:, 0], range(len(KINDS))).all() or not (self.layout_[:, 1] >= 1).all():
             raise ValueError("its views are of no kind that is known")
         self.kinds_ = [KINDS[int(kind)] for kind in self.layout_[:, 0]]
+        self.view_names_ = [None] * len(self.kinds_)
         self.components_: list[FloatArray] = []
         self.variances_: list[FloatArray | None] = []
         first = 0
@@ -253,6 +267,9 @@ class MultiViewMixture(SavedModel, BaseEstimator):  # type: ignore[misc]
             raise ValueError("its views have other widths than its parameters")
 
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
+        if isinstance(views, list | tuple):
+            for number, (view, names) in enumerate(zip(views, self.view_names_)):
+                refuse_other_names(view, names, f"view {number}")
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
 

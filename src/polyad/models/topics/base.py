@@ -243,6 +243,27 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
             )
         return words
 
+    def stability(self, X: Any, *, n_groups: int = 32, n_replicates: int = 200, random_state: int = 0) -> FloatArray:
+        """Return for each topic the mean probability mass that it shares with its bootstrap replicates, K numbers.
+
+        1 does not change at all. See :func:`polyad.bootstrap`, which also gives standard errors.
+
+        Parameters
+        ----------
+        X
+            The documents that the model was fitted on, or others of the same kind.
+        n_groups, n_replicates
+            Groups of documents, and how often they are drawn.
+        random_state
+            Seed of the draws.
+        """
+        from polyad.models.uncertainty import bootstrap  # it knows the models
+
+        found = bootstrap(
+            self, X, n_groups=n_groups, n_replicates=n_replicates, random_state=random_state, n_jobs=self.n_jobs
+        )
+        return found.stability
+
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n.
 

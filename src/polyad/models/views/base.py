@@ -11,7 +11,7 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, count_blocks, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import is_bags, names_of_columns
+from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns
 from polyad.models.features import refuse_other_columns, refuse_other_names, refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
@@ -254,7 +254,7 @@ class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 def _as_columns(Y: Any) -> Any:
     """Return a vector as one column, and anything else as it is."""
-    if isinstance(Y, Source) or is_sparse(Y) or hasattr(Y, "columns") or hasattr(Y, "counts"):
+    if isinstance(Y, Source) or is_sparse(Y) or is_lazy_frame(Y) or hasattr(Y, "columns") or hasattr(Y, "counts"):
         return Y
     is_array, is_list = hasattr(Y, "__array__"), isinstance(Y, list | tuple) and not is_parts(Y) and not is_bags(Y)
     if not is_array and not is_list:

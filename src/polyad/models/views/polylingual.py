@@ -385,6 +385,12 @@ class PolylingualLDA(SavedModel, TransformerMixin, BaseEstimator):  # type: igno
             found.append([[names[w] for w in row] for row in top_words(scores, min(n, topics.shape[1]))])
         return found
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..."""
         check_is_fitted(self, "components_")
