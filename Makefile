@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus docs clean
+.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus docs clean
 
 env: .venv/installed
 
@@ -20,6 +20,10 @@ test: env
 
 test-slow: env
 	$(BIN)/python -m pytest -m slow
+
+# The wheel with the lowest and the newest versions that it allows, and without extras such as pandas.
+test-versions: env
+	$(BIN)/python tests/versions.py
 
 lint: env
 	$(BIN)/ruff check .
@@ -49,4 +53,4 @@ docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .coverage
+	rm -rf .venv .versions .mypy_cache .pytest_cache .ruff_cache .coverage

@@ -26,7 +26,7 @@ def test_a_strict_script_is_accepted_and_mistakes_are_found(tmp_path):
         "from polyad import LDA, load\n"
         'LDA(2, polish="quick")\n'
         'words: list[int] = LDA(2).fit([[1]]).topics()\n'
-        'load("a.polyad").nothing\n'
+        'number: str = load("a.polyad", LDA).n_features_in_\n'
     )  # fmt: skip
     said = check(wrong, tmp_path).stdout
     assert [f"wrong.py:{line}: error" in said for line in (2, 3, 4)] == [True, True, True], said

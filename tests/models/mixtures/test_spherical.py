@@ -1,7 +1,6 @@
 """Mixtures of Gaussians: moments, recovery, EM, conventions and bad input."""
 
 import numpy as np
-import pandas
 import pytest
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
@@ -192,6 +191,7 @@ def test_passes_are_pure(covariance_type):
 
 @pytest.mark.parametrize("covariance_type", ["spherical", "diag", "full"])
 def test_a_saved_model_comes_back(tmp_path, covariance_type):
+    pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(make_spherical_mixture(200, 3, 2).X, columns=list("abc"))
     model = SphericalMixture(2, covariance_type=covariance_type).fit(X)
     model.save(tmp_path / "a.polyad")

@@ -1,7 +1,6 @@
 """ICA: recovery, noise, conventions, bad input and the checks of scikit-learn."""
 
 import numpy as np
-import pandas
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import FastICA
@@ -84,6 +83,7 @@ def test_blocks_threads_and_order_of_samples_do_not_matter():
 
 def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
     X = make_ica(500, 3).X
+    pandas = pytest.importorskip("pandas")
     model = ICA().fit(pandas.DataFrame(X, columns=["a", "b", "c"]))
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     model.fit([X[:200], X[200:]])
