@@ -21,7 +21,7 @@ test: env
 test-slow: env
 	$(BIN)/python -m pytest -m slow
 
-# The wheel with the lowest and the newest versions that it allows, and without extras such as pandas.
+# The wheel with the lowest and the newest versions that it allows, and without pandas.
 test-versions: env
 	$(BIN)/python tests/versions.py
 

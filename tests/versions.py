@@ -1,6 +1,6 @@
 """Install the wheel with the lowest and with the newest versions that it allows, and run tests with each.
 
-    python tests/versions.py                      # both, without pandas and the other extras, a part of the tests
+    python tests/versions.py                      # both, with the command and without pandas, a part of the tests
     python tests/versions.py lowest tests         # one of them, all tests
 
 The environments are in .versions, and are made again where the wheel has changed.
@@ -50,8 +50,9 @@ def main(which, tests):
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", ROOT / ".versions", ROOT)
     wheel = max((ROOT / ".versions").glob("polyad-*.whl"), key=lambda path: path.stat().st_mtime)
     for name in which:
-        pins = lowest(project()["project"]["dependencies"]) if name == "lowest" else []
-        python = install(ROOT / ".versions" / name, wheel, pins)
+        described = project()["project"]
+        needed = [*described["dependencies"], *described["optional-dependencies"]["cli"]]
+        python = install(ROOT / ".versions" / name, wheel, lowest(needed) if name == "lowest" else needed)
         run(python, "-m", "pip", "list", "--format=freeze")
         run(python, "-m", "pytest", "--quiet", "-n", "2", *tests)
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.words import Vocabulary, listed_words
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
+from polyad.engine.repeated import weighted
 from polyad.engine.scaled import scaled
 from polyad.engine.sources import part_of
 from polyad.inference.heldout import completion_log_likelihood
@@ -49,7 +50,7 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
     text_options_: Any
 
     @fitted_at_once
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn topics from documents x words counts.
 
         Parameters
@@ -60,22 +61,25 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
             The documents are copied, in an order of their own: the order of X does not matter.
         y
             Ignored.
+        sample_weight
+            How often each document counts, whole numbers from 0 up: the same as repeating its row.
         """
         watch = StopWatch()
         with watch("read"):
-            corpus = self._read(X)
+            corpus = self._read(X, sample_weight)
         self._fit_corpus(corpus, watch)
         return self
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
         raise NotImplementedError
 
-    def _read(self, X: Any) -> Corpus:
+    def _read(self, X: Any, sample_weight: Any = None) -> Corpus:
         """Check the data and sum them up in one pass."""
         n_components = checked_n_components(self.n_components)
         X = counted(X)
         source = count_blocks(X)
         self._remember_features(X, source.n_columns, reset=True)
+        source = weighted(source, sample_weight)
         N, M = source.shape
         if N < 3:
             raise ValueError(
@@ -121,10 +125,10 @@ class TopicModel(SavedModel, TransformerMixin, BaseEstimator):  # type: ignore[m
         self._remember_features(X, source.n_columns, reset=False)
         return source
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
         """Fit, and return the topic shares of the same documents; X may be an iterator, which is read once."""
         X = read_once(X)
-        return self.fit(X, y).transform(X)
+        return self.fit(X, y, sample_weight).transform(X)
 
     def transform(self, X: Any) -> Floats:
         """Return the topic shares of documents, N x K; rows sum to 1.

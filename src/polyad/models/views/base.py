@@ -12,6 +12,7 @@ from polyad.engine import Source, count_blocks, signal_blocks, single_threaded_b
 from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns
+from polyad.engine.repeated import weighted
 from polyad.models.features import refuse_other_columns, refuse_other_names, refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
@@ -76,30 +77,34 @@ class TwoViewModel(SavedModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         self.n_jobs = n_jobs
 
     @fitted_at_once
-    def fit(self, X: Any, Y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the loadings of both views.
 
         Parameters
         ----------
-        X, Y
-            Samples x columns, aligned: row i of both belongs together. Arrays, DataFrames, iterables of blocks or
-            sources; for counts also sparse matrices, corpora and sources of text
+        X, y
+            The two views, samples x columns, aligned: row i of both belongs together. Arrays, DataFrames, iterables of
+            blocks or sources; for counts also sparse matrices, corpora and sources of text
             (:class:`polyad.corpus.CorpusSource`).
+        sample_weight
+            How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
         """
-        if Y is None:
+        if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give the second view, "
                 "fit(X, Y)."
             )
-        columns = _as_columns(Y)
-        is_vector = columns is not Y
+        columns = _as_columns(y)
         X, Y = counted(X), counted(columns)
         self._tell_kinds(X, Y)
         x_view, y_view = self._checked(X, "X"), self._checked(Y, "Y")
         self._keep_columns(X, Y, x_view.n_columns)
+        if sample_weight is not None:
+            paired(x_view, y_view)  # or a message would be about the weights
+            x_view, y_view = weighted(x_view, sample_weight), weighted(y_view, sample_weight)
         self.factors_, self.diagnostics_ = self._learned(x_view, y_view)
         self._unfold()
-        self._one_column = is_vector  # predictions are then a vector too
+        self._one_column = columns is not y  # a vector: predictions are then a vector too
         return self
 
     def _tell_kinds(self, X: Any, Y: Any) -> None:

@@ -15,6 +15,7 @@ from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
 from polyad.engine.inputs import names_of_columns
+from polyad.engine.repeated import weighted
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.polish import Polished
 from polyad.inference.posterior import topic_shares
@@ -147,7 +148,7 @@ class PolylingualLDA(SavedModel, TransformerMixin, BaseEstimator):  # type: igno
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: Any = None) -> Self:
+    def fit(self, views: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the topics that aligned texts share.
 
         Parameters
@@ -158,11 +159,13 @@ class PolylingualLDA(SavedModel, TransformerMixin, BaseEstimator):  # type: igno
             views is a list of them.
         y
             Ignored.
+        sample_weight
+            How often each document counts, whole numbers from 0 up: the same as repeating its rows.
         """
         watch, K = StopWatch(), checked_n_components(self.n_components)
         c0 = self._moment_concentration()
         with watch("read"):
-            texts = align_texts(self._checked_views(views))
+            texts = align_texts([weighted(view, sample_weight) for view in self._checked_views(views)])
             preset = self._preset()
             n_topics = K + self.n_private * len(texts.order)
             memory = aligned_bytes(texts, n_topics)
