@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError, SkipTestWarning
-from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 import polyad
@@ -52,8 +52,15 @@ def quietly(test):
     return test
 
 
+CHECKS = [pair for model in (*ONE_VIEW, *TWO_VIEWS) for pair in estimator_checks_generator(model)]
+
+
+def named(value):
+    return type(value).__name__ if isinstance(value, BaseEstimator) else value.func.__name__
+
+
 @quietly
-@parametrize_with_checks([*ONE_VIEW, *TWO_VIEWS])
+@pytest.mark.parametrize(("estimator", "check"), CHECKS, ids=named)
 def test_scikit_learn(estimator, check):
     check(estimator)
 

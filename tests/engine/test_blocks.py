@@ -13,6 +13,7 @@ from polyad.engine import aligned, columns_of, count_blocks, every, halves, sign
 from polyad.engine import blocks as blocks_module
 from polyad.engine.blocks import shard_edges
 from polyad.engine.disk.spool import Spool
+from random_counts import random_counts
 from sharded import arrays_in, assert_same_shards, rows_of, tiny_cuts
 from strategies import corpora
 
@@ -188,7 +189,7 @@ def test_the_row_of_a_bad_cell_counts_from_the_first_block():
 
 @pytest.mark.parametrize("n_documents", [1700, 2501, 4003])
 def test_blocks_are_even_in_number_and_about_equal(n_documents):
-    counts = sparse.random_array((n_documents, 300), density=0.3, rng=np.random.default_rng(0))
+    counts = random_counts(np.random.default_rng(0), (n_documents, 300), 0.3)
     counts.data = np.ones_like(counts.data)
     sizes = [block.rows.nnz for block in count_blocks(counts)]
     assert len(sizes) % 2 == 0
