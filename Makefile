@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus papers browser test-browser gallery docs clean
+.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus papers browser test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -37,6 +37,10 @@ gallery: env
 test-slow: env
 	$(BIN)/python -m pytest -m slow
 
+# The wheel with the lowest and the newest versions that it allows, and without pandas.
+test-versions: env
+	$(BIN)/python tests/versions.py
+
 lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -70,4 +74,4 @@ docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md
 
 clean:
-	rm -rf .venv .browser gallery .mypy_cache .pytest_cache .ruff_cache .coverage
+	rm -rf .venv .versions .browser gallery .mypy_cache .pytest_cache .ruff_cache .coverage

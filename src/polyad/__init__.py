@@ -67,7 +67,13 @@ _HOMES = {
 logging.getLogger("polyad").addHandler(logging.NullHandler())
 
 
+# Packages that are public as a whole, such as polyad.datasets.
+_PACKAGES = ("corpus", "datasets", "decompose", "engine", "inference", "io", "metrics", "models", "moments")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f"polyad.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'polyad' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
@@ -75,4 +81,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_PACKAGES, *(name for name in globals() if name.startswith("__"))})

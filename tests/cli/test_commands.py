@@ -219,7 +219,7 @@ def test_info_of_mixtures(polyad, tmp_path):
         assert polyad("info", path, "--json").json()["n_components"] == 2
         refused = polyad("topics", path)
         assert refused.code == 1
-        assert "is a mixture and has no topics" in refused.err
+        assert "which has no topics" in refused.err
 
 
 def test_info(polyad, model):

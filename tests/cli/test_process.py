@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import random_array, save_npz
+from scipy.sparse import save_npz
 
 from polyad.corpus import read_corpus
 from polyad.io import load
+from random_counts import random_counts
 
 COMMAND = [sys.executable, "-m", "polyad.cli"]
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -145,7 +146,7 @@ def test_help_needs_no_numpy():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_fit_leaves_no_file(tmp_path, number):
     rng = np.random.default_rng(0)
-    counts = random_array((6000, 3000), density=0.01, format="csr", rng=rng, data_sampler=lambda size: np.ones(size))
+    counts = random_counts(rng, (6000, 3000), 0.01)
     save_npz(tmp_path / "counts.npz", counts.astype(np.int32))
     arguments = ["fit", tmp_path / "counts.npz", "-k", 100, "--polish", 100_000, "-o", tmp_path / "m.polyad"]
     child = subprocess.Popen(

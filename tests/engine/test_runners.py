@@ -186,7 +186,7 @@ def test_for_each_calls_every_part(n_threads):
     assert np.array_equal(out, np.arange(20))
 
 
-@pytest.mark.parametrize("n_threads", [0, -2, 1.5, True])
+@pytest.mark.parametrize("n_threads", [0, 1.5, True])
 def test_bad_numbers_of_threads(n_threads):
     with pytest.raises(ValueError, match="n_jobs is"), use(n_threads):
         pass
@@ -275,7 +275,7 @@ def test_the_limit_on_blas_survives_overlapping_contexts():
     assert threads() == before
 
 
-@pytest.mark.parametrize("n_jobs", ["2", "all", [2], np.True_, float("nan"), float("inf"), 1.5, 0, -2, True])
+@pytest.mark.parametrize("n_jobs", ["2", "all", [2], np.True_, float("nan"), float("inf"), 1.5, 0, True])
 def test_what_is_neither_a_runner_nor_a_number_of_threads(n_jobs):
     with pytest.raises(ValueError, match="n_jobs is"), use(n_jobs):
         pass

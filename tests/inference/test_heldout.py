@@ -11,6 +11,7 @@ from scipy.special import gammaln, logsumexp
 
 from polyad.datasets import make_lda
 from polyad.engine import blocks
+from polyad.engine.checks import FractionalCountsWarning
 from polyad.inference.heldout import chib, completion_bits, completion_log_likelihood, left_to_right, split_tokens
 from strategies import corpora
 
@@ -250,8 +251,25 @@ def test_bad_models_are_refused_in_words(score):
         score(TWO_TOPICS * [[1.0], [2.0]], 1.0, [[1, 2, 0]])
     with pytest.raises(ValueError, match="prior must be positive"):
         score(TWO_TOPICS, [1.0, 0.0], [[1, 2, 0]])
-    with pytest.raises(ValueError, match="fractional count"):
-        score(TWO_TOPICS, 1.0, [[1, 2.5, 0]])
+
+
+@pytest.mark.parametrize("score", [left_to_right, chib])
+def test_samplers_refuse_fractions(score):
+    with (
+        pytest.warns(FractionalCountsWarning, match=r"2.5 at row 1, column 1"),
+        pytest.raises(ValueError, match=r"fractional count 2.5 at row 1.*round"),
+    ):
+        score(TWO_TOPICS, 1.0, [[1, 2, 0], [1, 2.5, 0]])
+
+
+def test_fractions_are_split_in_halves():
+    with pytest.warns(FractionalCountsWarning):
+        observed, hidden = split_tokens([[0.5, 2.0, 0.25], [0.5, 0.0, 0.0]])
+    assert np.array_equal((observed + hidden).toarray(), [[0.5, 2.0, 0.25], [0.5, 0.0, 0.0]])
+    assert np.array_equal(observed.toarray() % 1, [[0.25, 0.0, 0.125], [0.25, 0.0, 0.0]])
+    with pytest.warns(FractionalCountsWarning):
+        proportions = completion_bits([[0.25, 0.25, 0.5]], 1.0, [[0.3, 0.0, 0.7]])
+    assert np.isclose(proportions, 0.3 * 2 + 0.7 * 1)
 
 
 def test_bad_numbers_are_refused_in_words():

@@ -8,7 +8,7 @@ from scipy import sparse
 from polyad import LDA
 from polyad.datasets import make_lda, make_single_topic
 from polyad.engine import count_blocks, halves, use
-from polyad.inference import completion_bits, cvb0_passes, minibatch_passes, polish, polish_mixture, variational_passes
+from polyad.inference import completion_bits, polish, polish_mixture
 from polyad.inference import polish as polish_function
 from polyad.inference.expectation import OWN
 from polyad.inference.polish import COUNTS_BEYOND, INNER, SHARES_BEYOND, settle_words
@@ -24,7 +24,6 @@ COUNTS = X.shard(0).rows
 NOISE = np.random.default_rng(0).dirichlet(np.ones(300), 5)
 START = 0.5 * SAMPLE.components + 0.5 * NOISE
 PRIOR, SMOOTHING = np.full(5, 0.2), np.full(5, 0.05)
-VARIANTS = {"variational": variational_passes, "cvb0": cvb0_passes, "minibatch": minibatch_passes}
 
 
 def exactly(n_passes):
@@ -265,29 +264,6 @@ def test_settled_words_predict_better_where_topics_are_many(monkeypatch):
     as_they_are = polish(train, start, prior, preset=exactly(12))
     bits = [completion_bits(found.components, prior, test) for found in (settled, as_they_are)]
     assert bits[0] < bits[1] - 0.003
-
-
-@pytest.mark.parametrize("passes", VARIANTS.values(), ids=VARIANTS)
-def test_variants_improve_from_any_start(passes):
-    found = passes(X, START, PRIOR, n_passes=8, smoothing=SMOOTHING)
-    assert l1_error(found.components, SAMPLE.components) < 0.06
-    assert found.objective[-1] > found.objective[0]
-    assert np.isclose(found.topic_tokens.sum(), COUNTS.sum(), rtol=1e-3)
-    with use(2):
-        threads = passes(X, START, PRIOR, n_passes=8, smoothing=SMOOTHING)
-    assert threads.components.tobytes() == found.components.tobytes()
-
-
-def test_the_variational_bound_never_gets_worse():
-    found = variational_passes(X, START, PRIOR, n_passes=40, smoothing=SMOOTHING)
-    assert np.diff(found.objective).min() > -1e-6
-
-
-@pytest.mark.parametrize("name", ["variational", "cvb0"])
-def test_variants_do_not_depend_on_the_order_of_documents(name):
-    shuffled = count_blocks(COUNTS[np.random.default_rng(0).permutation(X.n_rows)])
-    first, second = (VARIANTS[name](x, START, PRIOR, n_passes=4, smoothing=SMOOTHING) for x in (X, shuffled))
-    assert np.abs(first.components - second.components).max() < 1e-6
 
 
 def test_mixture_em_never_gets_worse():

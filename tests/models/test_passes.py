@@ -10,7 +10,7 @@ import pytest
 from polyad import LDA, DiscreteICA, SingleTopic, bootstrap, select_n_components
 from polyad.datasets import make_lda
 from polyad.engine import count_blocks, use
-from polyad.inference import chib, completion_bits, cvb0_passes, left_to_right, variational_passes
+from polyad.inference import chib, completion_bits, left_to_right
 from polyad.inference.gibbs import gibbs_shares
 from polyad.metrics import npmi_coherence
 from purity import Checking, run_task
@@ -51,12 +51,6 @@ def test_passes_are_pure_and_run_anywhere(job, elsewhere):
     assert runner.seen
     for name, (task, found) in runner.tasks.items():
         assert elsewhere.submit(run_task, task).result() == found, f"{name} gives another result in another process"
-
-
-@pytest.mark.parametrize("passes", [variational_passes, cvb0_passes])
-def test_variants_are_pure(passes):
-    with use(Checking()):
-        passes(count_blocks(X), SAMPLE.components, EVEN, n_passes=2, smoothing=EVEN)
 
 
 def test_sampled_shares_are_pure():

@@ -19,6 +19,7 @@ def in_precision_of(X: Any, found: FloatArray) -> Floats:
     >>> in_precision_of(np.ones(2, np.float32), np.ones(3)).dtype, in_precision_of([1, 2], np.ones(3)).dtype
     (dtype('float32'), dtype('float64'))
     """
-    types = [X.dtype] if hasattr(X, "dtype") else list(getattr(X, "dtypes", ()))
+    is_lazy = hasattr(X, "collect") and hasattr(X, "lazy")  # a table that is only computed when it is asked for
+    types = [X.dtype] if hasattr(X, "dtype") else [] if is_lazy else list(getattr(X, "dtypes", ()))
     is_single = len(types) > 0 and all(str(kind).lower() == "float32" for kind in types)
     return found.astype(np.float32) if is_single else found

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.decompose.certainty import certainty
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
-from polyad.decompose.orthogonal.registry import diagonaliser
+from polyad.decompose.orthogonal.registry import diagonaliser, uses_word_rows
 from polyad.decompose.whitening.symmetric import Whitening, whiten
 from polyad.engine import single_threaded_blas
 from polyad.moments.symmetric import SymmetricMoments
@@ -87,12 +87,13 @@ def polyadic_decomposition(
         own_whitener = whitening.whitener
         whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
-        directions = _word_directions(moments, images) if method == "svtd" else None
+        by_words = uses_word_rows(method)
+        directions = _word_directions(moments, images) if by_words else None
         diagonalisation = diagonaliser(method)(
             own.third(own_whitener, images[used]), directions=directions, max_iter=max_iter
         )
         values = diagonalisation.values
-        if method == "svtd":
+        if by_words:
             unwhitened = diagonalisation.rotation.T @ whitening.whitener
             components = _singular_value_rows(moments, unwhitened, values)
         else:

@@ -178,10 +178,10 @@ class Fractions:
             return
         self._warned = True
         warn_caller(
-            f"{name} has the fractional count {value:g} {where}. Counts are whole numbers from 0 up; fractions are taken "
-            "as expected counts, of so many tokens; where they are less than 1 on average, topics are learned from them "
-            "as from proportions in documents of 100 tokens. Tf-idf weights and proportions say less than the raw "
-            "counts they come from: give these where you have them.",
+            f"{name} has the fractional count {value:g} {where}. Counts are whole numbers from 0 up; fractions are "
+            "taken as expected counts, of so many tokens; where they are less than 1 on average, topics are learned "
+            "from them as from proportions in documents of 100 tokens. Tf-idf weights and proportions say less than "
+            "the raw counts they come from: give these where you have them.",
             FractionalCountsWarning,
         )
 

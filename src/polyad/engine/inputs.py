@@ -140,9 +140,13 @@ def _rows_of_file(rows: Any, n_rows: int, n_columns: int) -> Iterator[Any]:
         yield rows[first : min(first + some, n_rows)]
 
 
-def is_bags(X: Any) -> bool:
-    """Tell a list of bags of words: lists of pairs (number of the word, count), which are tuples as gensim's are."""
-    return isinstance(X, list | tuple) and len(X) > 0 and all(map(is_bag, X)) and any(len(bag) for bag in X)
+def is_bags(X: Any, *, may_be_empty: bool = False) -> bool:
+    """Tell a list of bags of words: lists of pairs (number of the word, count), which are tuples as gensim's are.
+
+    A list of empty lists may be anything; ``may_be_empty`` takes it for bags without a word.
+    """
+    is_list = isinstance(X, list | tuple) and len(X) > 0 and all(map(is_bag, X))
+    return is_list and (may_be_empty or any(len(bag) for bag in X))
 
 
 def is_bag(part: Any) -> bool:

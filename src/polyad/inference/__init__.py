@@ -5,20 +5,16 @@ from polyad.inference.heldout import chib, completion_bits, left_to_right
 from polyad.inference.polish import polish
 from polyad.inference.posterior import topic_shares
 from polyad.inference.single_topic import polish_mixture, topic_posterior
-from polyad.inference.variants import cvb0_passes, minibatch_passes, variational_passes
 from polyad.moments.counts.concentration import estimate_concentration
 
 __all__ = [
     "chib",
     "completion_bits",
-    "cvb0_passes",
     "estimate_concentration",
     "gibbs_shares",
     "left_to_right",
-    "minibatch_passes",
     "polish",
     "polish_mixture",
     "topic_posterior",
     "topic_shares",
-    "variational_passes",
 ]

@@ -5,8 +5,11 @@ Bits are held-out bits per token by document completion. AP and NIPS, on which n
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+
+Polish = Literal["off", "fast", "full"] | int
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -39,6 +39,24 @@ MAX_HEADER_BYTES = 16 * 2**20
 _IDENTITY = ("format", "version", "class", "parameters", "scalars", "arrays", "names", "text_options")
 
 
+if TYPE_CHECKING:
+    from polyad import models
+
+    Model = (
+        models.LDA
+        | models.DiscreteICA
+        | models.SingleTopic
+        | models.PolylingualLDA
+        | models.DiscreteCCA
+        | models.NonGaussianCCA
+        | models.MixedCCA
+        | models.ICA
+        | models.HiddenMarkov
+        | models.MultiViewMixture
+        | models.SphericalMixture
+    )
+
+Kind = TypeVar("Kind")
 Words = Vocabulary | Sequence[Vocabulary | None]
 Options = TextOptions | tuple[TextOptions | None, ...]
 
@@ -107,13 +125,23 @@ def save(
     write_archive(path, _entries(model, vocabulary, text_options))
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
+@overload
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Model: ...
+
+
+@overload
+def load(path: str | os.PathLike[str], kind: type[Kind], *, max_bytes: int = MAX_BYTES) -> Kind: ...
+
+
+def load(path: str | os.PathLike[str], kind: type[Any] | None = None, *, max_bytes: int = MAX_BYTES) -> Any:
     """Load a model that was saved. No code of the file is run, whatever is in it.
 
     Parameters
     ----------
     path : str or path
         The file.
+    kind : class, optional
+        The class that the model must be of, such as `LDA`; a type checker then knows what is loaded.
     max_bytes : int
         Larger files are refused.
 
@@ -126,9 +154,13 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Any:
     Raises
     ------
     ModelFileError
-        Where the file is not a model file, or is cut short, changed, too large or of a newer version.
+        Where the file is not a model file, or is cut short, changed, too large or of a newer version, or holds a
+        model of another class than wanted.
     """
-    return read_model_file(path, max_bytes=max_bytes).model
+    model = read_model_file(path, max_bytes=max_bytes).model
+    if kind is not None and not isinstance(model, kind):
+        raise ModelFileError(f"it holds a {type(model).__name__}, and a {kind.__name__} is wanted", path=str(path))
+    return model
 
 
 def read_model_file(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, bare: bool = False) -> ModelFile:

@@ -1,6 +1,7 @@
 """Estimators with the scikit-learn API: validate, call, store."""
 
 from polyad.base.determined import NoiseWarning, UndeterminedWarning
+from polyad.engine.checks import FractionalCountsWarning
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.signals.ica import ICA
@@ -23,6 +24,7 @@ __all__ = [
     "DiscreteCCA",
     "DiscreteICA",
     "FactorDiagnostics",
+    "FractionalCountsWarning",
     "HiddenMarkov",
     "MixedCCA",
     "MixtureDiagnostics",

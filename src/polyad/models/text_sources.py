@@ -9,7 +9,7 @@ from polyad.corpus import Corpus, CorpusError, CorpusSource, IndexedCorpus, Text
 from polyad.corpus.indexing.folder import is_indexed
 from polyad.engine import Shards, Source, count_blocks
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, names_of_columns
+from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, is_lazy_frame, names_of_columns
 
 __all__ = ["counted", "counted_over", "known_text", "known_words", "numbered_words", "read_once", "words_of"]
 
@@ -50,6 +50,8 @@ def counted(X: Any) -> Any:
     """
     if isinstance(X, CorpusSource):
         return X.corpus()
+    if is_lazy_frame(X):
+        return X.collect()
     return TextBlocks(X) if _comes_in_turn(X) else X
 
 
@@ -85,8 +87,10 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
         Of a source of text blocks of documents; the text of one is in memory at a time, and their counts go to disk
         where they are many. Anything else as it is, blocks that come one after the other with their words followed.
     """
-    if is_bags(X):
+    if is_bags(X, may_be_empty=True):
         return counts_of_bags(X, n_words)
+    if is_lazy_frame(X):
+        return X.collect()
     if not isinstance(X, CorpusSource):
         return TextBlocks(X) if _comes_in_turn(X) else X
     blocks = iter(X.over(numbered_words(words, n_words), options))

@@ -1,7 +1,6 @@
 """Mixtures with several views: cross moments, recovery, missing values, conventions and bad input."""
 
 import numpy as np
-import pandas
 import pytest
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
@@ -186,6 +185,7 @@ def test_em_never_loses_classes_are_found_and_samples_are_like_the_data():
 def test_kinds_are_told_from_the_values():
     draw = make_multiview_mixture(200, (4, 3, 2, 3), 2, kinds=(*MIXED, "categorical"))
     assert MultiViewMixture(2).fit(draw.views).kinds_ == [*MIXED, "categorical"]
+    pandas = pytest.importorskip("pandas")
     named = [draw.views[0].toarray(), pandas.DataFrame(draw.views[1]).astype(bool), draw.views[2].tolist()]
     assert MultiViewMixture(2).fit(named).kinds_ == ["counts", "binary", "gaussian"]
 

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyad import LDA, DiscreteICA, SingleTopic
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
@@ -32,49 +31,6 @@ SAMPLES = {
 }
 EXPECTED = {LDA: 0.06, DiscreteICA: 0.06, SingleTopic: 0.06}
 TEXTS = ["cat dog cat pet", "dog pet vet cat", "stock bond market fund", "bond fund stock rate"] * 5
-
-
-def whole(X):
-    """Round what scikit-learn's checks feed up to whole counts; the only thing these models ask of their input."""
-    if sparse.issparse(X):
-        rounded_up = X.tocsr(copy=True)
-        rounded_up.data = np.ceil(rounded_up.data)
-        return rounded_up.asformat(X.format)
-    if hasattr(X, "columns"):
-        return X.map(np.ceil)
-    values = np.asarray(X)
-    values = values.astype(float) if values.dtype.kind == "O" and values.ndim == 2 else values
-    return np.ceil(values) if values.dtype.kind == "f" and np.isfinite(values).all() else X
-
-
-class Rounding:
-    """Feeds a model with whole numbers."""
-
-    def fit(self, X, y=None):
-        return super().fit(whole(X), y)
-
-    def _checked_input(self, X):
-        return super()._checked_input(whole(X))
-
-
-class RoundedLDA(Rounding, LDA):
-    pass
-
-
-class RoundedDiscreteICA(Rounding, DiscreteICA):
-    pass
-
-
-class RoundedSingleTopic(Rounding, SingleTopic):
-    pass
-
-
-@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # the checks' data are noise, and it says so
-@pytest.mark.filterwarnings("ignore:The lengths of the documents vary less:UserWarning")  # and rows are alike
-@pytest.mark.filterwarnings("ignore:.*is not supported.*:UserWarning")
-@parametrize_with_checks([RoundedLDA(2), RoundedDiscreteICA(2), RoundedSingleTopic(2)])
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -218,8 +218,8 @@ def test_what_cannot_be_inferred_is_refused():
         model.transform(GOOD)
     model.fit(GOOD, GOOD @ np.ones((4, 3)) + GOOD[:, :3])
     with pytest.raises(ValueError, match="Both views are None"):
-        model.transform()
-    with pytest.raises(ValueError, match="X has 3 columns, but the model was fitted with 4"):
+        model.transform(None)
+    with pytest.raises(ValueError, match="X has 3 features, but NonGaussianCCA is expecting 4 features"):
         model.transform(GOOD[:, :3])
     with pytest.raises(ValueError, match="Y has 4 columns"):
         model.transform(None, GOOD)

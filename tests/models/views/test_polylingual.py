@@ -232,7 +232,7 @@ def test_save_and_load(tmp_path):
     model.save(tmp_path / "again.polyad")
     assert (tmp_path / "again.polyad").read_bytes() == (tmp_path / "three.polyad").read_bytes()
     bare = PolylingualLDA(2).fit([corpus.counts for corpus in corpora])
-    bare.save(tmp_path / "bare.polyad", vocabularies=[corpora[0].vocabulary, None, None])
+    bare.save(tmp_path / "bare.polyad", vocabulary=[corpora[0].vocabulary, None, None])
     assert load(tmp_path / "bare.polyad").vocabularies_ == [corpora[0].vocabulary, None, None]
     with pytest.raises(ValueError, match="counted over other words"):
         model.transform([None, count_words(["chat chien loi taxe"]), None])
@@ -262,7 +262,7 @@ def test_bad_requests_are_sentences():
         ([X], "1 view is given, and aligned texts are two or more"),
         (X, "give a list of them"),
         ([X, Y[:200]], "300, 200 rows"),
-        ([X, -Y], "View 1: Negative values"),
+        ([X, -Y], "View 1 has the count -"),
         ([X[:3], Y[:3]], "3 rows, too few for 5 topics"),
     ):
         with pytest.raises(ValueError, match=message):

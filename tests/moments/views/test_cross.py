@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 
 from polyad.engine import aligned, count_blocks, signal_blocks, use, view_of
 from polyad.engine import blocks as engine_blocks
@@ -19,6 +18,7 @@ from polyad.moments.views.cross import (
     view_covariance,
     view_variances,
 )
+from random_counts import random_counts
 
 
 def counts_and_whiteners(N=9, M1=4, M2=3, K=2, seed=0):
@@ -274,8 +274,8 @@ def test_views_of_constants_have_no_reliability():
 
 def many_pairs():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((400, 30), density=0.2, rng=rng, data_sampler=lambda size: rng.integers(1, 5, size))
-    Y = sparse.random_array((400, 20), density=0.5, rng=rng, data_sampler=lambda size: rng.integers(1, 5, size))
+    X = random_counts(rng, (400, 30), 0.2, lambda size: rng.integers(1, 5, size))
+    Y = random_counts(rng, (400, 20), 0.5, lambda size: rng.integers(1, 5, size))
     return X.tocsr(), Y.tocsr()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -144,9 +144,9 @@ def _make_model(topics: int, polish: str, private: int, method: str, running: Ru
         )
     return PolylingualLDA(
         topics,
-        polish=int(polish) if polish.isdecimal() else polish,
+        polish=cast(Any, int(polish) if polish.isdecimal() else polish),
         n_private=private,
-        method=method,
+        method=cast(Any, method),
         random_state=running.seed,
         n_jobs=running.jobs,
     )

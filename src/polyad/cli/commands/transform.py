@@ -64,7 +64,7 @@ def transform(
     table_format(out)
     if out != "-":
         check_output(out, [model, corpus, right, *reading.files(), *sides.files()], pattern=reading.pattern)
-    loaded = load(model)
+    loaded: Any = load(model)
     loaded.n_jobs = running.jobs
     started = time.perf_counter()
     views = _views(model, loaded, corpus, right, reading, sides)

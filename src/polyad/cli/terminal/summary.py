@@ -87,7 +87,7 @@ def _named(topics: list[dict[str, Any]], topic: dict[str, Any]) -> tuple[str, ..
 
 def is_paired(model: Any) -> bool:
     """Tell whether a model is of two or more aligned corpora."""
-    return type(model).__name__ in ("PolylingualLDA", "DiscreteCCA")
+    return bool(model.has_topics and model.n_views != 1)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class SideModel:
 
 def model_sides(model: Any) -> list[SideModel]:
     """Return what a model of aligned corpora knows of each of them."""
-    if type(model).__name__ == "DiscreteCCA":
+    if model.n_views == 2:
         return [
             SideModel("left", model.x_loadings_.T, model.x_vocabulary_, model.x_text_options_),
             SideModel("right", model.y_loadings_.T, model.y_vocabulary_, model.y_text_options_),
@@ -130,12 +130,9 @@ def model_sides(model: Any) -> list[SideModel]:
 
 
 def refuse_signals(path: str, model: Any) -> None:
-    """Refuse a model of measurements, which has no words."""
-    name = type(model).__name__
-    if name in ("ICA", "NonGaussianCCA", "MixedCCA"):
-        raise ValueError(f"{path} holds a {name}, which is of measurements and has no topics; use it from Python.")
-    if name in ("SphericalMixture", "HiddenMarkov", "MultiViewMixture"):
-        raise ValueError(f"{path} holds a {name}, which is a mixture and has no topics; use it from Python.")
+    """Refuse a model without topics, such as one of measurements."""
+    if not model.has_topics:
+        raise ValueError(f"{path} holds a {type(model).__name__}, which has no topics; use it from Python.")
 
 
 def refuse_pairs(path: str, model: Any) -> None:

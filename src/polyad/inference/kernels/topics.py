@@ -439,19 +439,6 @@ def collect_words(  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=True)
-def collect_kept(first, last, word_ptr, word_cells, counts, kept, out):  # type: ignore[no-untyped-def]
-    """M step of words first to last where the responsibilities of all cells are kept, as they are."""
-    K = out.shape[1]
-    for word in range(first, last):
-        for k in range(K):
-            out[word, k] = ZERO
-        for p in range(word_ptr[word], word_ptr[word + 1]):
-            cell = word_cells[p]
-            for k in range(K):
-                out[word, k] += counts[cell] * kept[cell, k]
-
-
-@compiled(fastmath=True)
 def go_beyond(first, last, others, before, fresh, parts, out):  # type: ignore[no-untyped-def]
     """Write the counts of words first to last in all documents, gone on in the direction of their last change.
 
@@ -489,66 +476,3 @@ def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-
     for word in range(first, last):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
-
-
-@compiled(fastmath=True)
-def expect_variational(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
-):
-    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each.
-
-    ``shift_of`` gets the logarithm of the scale that was taken out of a document's weights.
-    """
-    K = topics.shape[1]
-    longest = longest_row(first, last, indptr)
-    rows = np.empty((longest, K), np.float32)
-    gathered = np.empty(K, np.float32)
-    prior_total = prior.sum()
-    for d in range(first, last):
-        start, n = indptr[d], indptr[d + 1] - indptr[d]
-        length = _gather(start, n, words, counts, topics, rows)
-        if not warm:
-            for k in range(K):
-                gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
-        shift_of[d] = _variational_tokens(
-            rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
-            inverse[start : start + n], n_iter,
-        )  # fmt: skip
-
-
-@compiled(fastmath=True)
-def expect_cvb0(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_iter, warm, tokens_of, kept, one_token, floor
-):
-    """CVB0 sweeps over documents first to last; ``kept`` holds the responsibilities of every cell.
-
-    A token is left out of its document's counts and of its word's row. Rows are those of the last pass for all
-    documents, so that their order does not matter.
-    """
-    K = topics.shape[1]
-    longest = longest_row(first, last, indptr)
-    rows, inverse = np.empty((longest, K), np.float32), np.empty(longest, np.float32)
-    shares, fresh = np.empty(K, np.float32), np.empty(K, np.float32)
-    prior_total = prior.sum()
-    for d in range(first, last):
-        start, n = indptr[d], indptr[d + 1] - indptr[d]
-        length = _gather(start, n, words, counts, topics, rows)
-        own = kept[start : start + n]
-        if warm:
-            for i in range(n):
-                for k in range(K):
-                    rows[i, k] = max(rows[i, k] - own[i, k] * one_token[k], floor[k])
-            for k in range(K):
-                shares[k] = prior[k] + tokens_of[d, k]
-        else:
-            for k in range(K):
-                shares[k] = prior[k] * (ONE + length / prior_total)
-            fixed_point(rows[:n], counts[start : start + n], prior, shares, fresh, inverse, 5, ZERO)
-            for i in range(n):
-                for k in range(K):
-                    own[i, k] = shares[k] * rows[i, k] * inverse[i]
-            for k in range(K):
-                shares[k] = prior[k] + shares[k] * fresh[k]
-        cvb0_sweeps(rows[:n], counts[start : start + n], shares, own, fresh, n_iter)
-        for k in range(K):
-            tokens_of[d, k] = max(shares[k] - prior[k], ZERO)

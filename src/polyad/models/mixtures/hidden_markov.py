@@ -1,7 +1,6 @@
 """Hidden Markov models by the method of moments, then Baum and Welch."""
 
-import os
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +21,20 @@ from polyad.inference.mixtures.chains import (
     stationary,
 )
 from polyad.inference.mixtures.emissions import Emission, Gaussian, Multinomial, Poisson
+from polyad.models.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
 from polyad.models.recipes.chains import starts_of, summarise_rows
+from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 EMISSIONS = ("categorical", "gaussian", "poisson", "multinomial")
 
 
-class HiddenMarkov(Shown, BaseEstimator):  # type: ignore[misc]
+class HiddenMarkov(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     """A hidden Markov model, started from its moments.
 
     What was before a row, the row and what comes after it are independent given the state: three views, whose cross
@@ -94,12 +94,15 @@ class HiddenMarkov(Shown, BaseEstimator):  # type: ignore[misc]
     (8,)
     """
 
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 1
+
     def __init__(
         self,
         n_components: int = 1,
         *,
-        emission: str = "categorical",
-        start: str = "auto",
+        emission: Literal["categorical", "gaussian", "poisson", "multinomial"] = "categorical",
+        start: Literal["auto", "moments", "seeds"] = "auto",
         window: int | None = None,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -235,12 +238,6 @@ class HiddenMarkov(Shown, BaseEstimator):  # type: ignore[misc]
         )
         return draw.X, draw.states
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
-
     @property
     def n_iter_(self) -> int:
         """Passes of Baum and Welch."""
@@ -303,6 +300,12 @@ class HiddenMarkov(Shown, BaseEstimator):  # type: ignore[misc]
             if rows.shape[1] % 2:
                 raise ValueError("a Gaussian emission has means and variances, as many of both")
             self.means_, self.covars_ = (np.ascontiguousarray(half) for half in np.split(rows, 2, axis=1))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is sequences, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
 
     @property
     def n_features(self) -> int:

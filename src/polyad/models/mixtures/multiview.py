@@ -1,8 +1,7 @@
 """Mixtures of hidden classes that several views show, by the method of moments, then EM."""
 
-import os
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.engine import Source, expect, ordered_by_content
+from polyad.engine.inputs import names_of_columns
 from polyad.inference.mixtures.classes import (
     ClassMixture,
     PolishedClasses,
@@ -20,17 +20,19 @@ from polyad.inference.mixtures.classes import (
     polish_classes,
 )
 from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
+from polyad.models.checks import refuse_bad_numbers, refuse_unknown
+from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views
 from polyad.models.recipes.classes import starts_of
+from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 
-class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
+class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     """Hidden classes that three or more views show, started from their cross moments.
 
     Views are independent given the class, and may be of different kinds and widths. Latent class analysis and naive
@@ -73,6 +75,8 @@ class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
         A list, K x M_v for each Gaussian view, and None for others.
     kinds_
         The kind of each view.
+    view_names_
+        The names of the columns of each view that was a table, and None for others.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -87,13 +91,18 @@ class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
     (2000, 3)
     """
 
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 0  # any number of them
+
+    view_names_: list[tuple[str, ...] | None]
+
     def __init__(
         self,
         n_components: int = 1,
         *,
         kinds: str | Sequence[str] = "auto",
-        route: str = "direct",
-        start: str = "auto",
+        route: Literal["direct", "symmetric"] = "direct",
+        start: Literal["auto", "moments", "seeds"] = "auto",
         max_iter: int = 300,
         tol: float = 1e-5,
         smoothing: float = 0.01,
@@ -142,6 +151,7 @@ class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.mixture, kinds, widths)
+        self.view_names_ = [names_of_columns(view) for view in views]
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
         self.diagnostics_ = MixtureDiagnostics(
@@ -199,11 +209,11 @@ class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
         labels = rng.choice(self.weights_.size, n_samples, p=self.weights_ / self.weights_.sum())
         return draw_views(rng, self.kinds_, self.components_, self.variances_, labels, length), labels
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
 
     @property
     def n_iter_(self) -> int:
@@ -242,6 +252,7 @@ class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
         if not np.isin(self.layout_[:, 0], range(len(KINDS))).all() or not (self.layout_[:, 1] >= 1).all():
             raise ValueError("its views are of no kind that is known")
         self.kinds_ = [KINDS[int(kind)] for kind in self.layout_[:, 0]]
+        self.view_names_ = [None] * len(self.kinds_)
         self.components_: list[FloatArray] = []
         self.variances_: list[FloatArray | None] = []
         first = 0
@@ -257,6 +268,9 @@ class MultiViewMixture(Shown, BaseEstimator):  # type: ignore[misc]
             raise ValueError("its views have other widths than its parameters")
 
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
+        if isinstance(views, list | tuple):
+            for number, (view, names) in enumerate(zip(views, self.view_names_)):
+                refuse_other_names(view, names, f"view {number}")
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
 

@@ -1,7 +1,6 @@
 """Mixtures of Gaussians by the method of moments, then EM."""
 
-import os
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.engine import Source, expect, ordered_by_content, signal_blocks
 from polyad.engine.checks import is_parts
+from polyad.engine.inputs import matrix_of
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
     CovarianceRule,
@@ -19,8 +19,8 @@ from polyad.inference.mixtures.gaussian import (
     gaussian_log_densities,
     gaussian_posterior,
 )
+from polyad.models.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.recipes.gaussian import (
@@ -31,11 +31,12 @@ from polyad.models.recipes.gaussian import (
     seed_start,
     with_covariances,
 )
+from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 
-class SphericalMixture(DensityMixin, Shown, BaseEstimator):  # type: ignore[misc]
+class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of Gaussians, started from its moments.
 
     The third moments of a mixture of round Gaussians tell their means, weights and variances exactly (Hsu and Kakade).
@@ -94,13 +95,16 @@ class SphericalMixture(DensityMixin, Shown, BaseEstimator):  # type: ignore[misc
     True
     """
 
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 1
+
     def __init__(
         self,
         n_components: int = 1,
         *,
-        covariance_type: str = "spherical",
+        covariance_type: Literal["spherical", "diag", "full"] = "spherical",
         shared: bool = False,
-        start: str = "auto",
+        start: Literal["auto", "moments", "seeds"] = "auto",
         max_iter: int = 300,
         tol: float = 1e-4,
         reg_covar: float = 1e-6,
@@ -219,12 +223,6 @@ class SphericalMixture(DensityMixin, Shown, BaseEstimator):  # type: ignore[misc
             noise[labels == k] = noise[labels == k] @ root.T
         return self.means_[labels] + noise, labels
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
-
     @property
     def converged_(self) -> bool:
         """Whether EM came to rest."""
@@ -246,6 +244,7 @@ class SphericalMixture(DensityMixin, Shown, BaseEstimator):  # type: ignore[misc
         refuse_unknown("start", self.start, ("auto", "moments", "seeds"))
 
     def _source(self, X: Any) -> Source:
+        X = matrix_of(X)
         if not is_parts(X) and not isinstance(X, Source):
             # Values are checked on the way into a source, whose message names the cell.
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
@@ -261,6 +260,7 @@ class SphericalMixture(DensityMixin, Shown, BaseEstimator):  # type: ignore[misc
         return source
 
     def _like_fitted(self, X: Any) -> Source:
+        X = matrix_of(X)
         if not is_parts(X) and not isinstance(X, Source):
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
         source = signal_blocks(X)

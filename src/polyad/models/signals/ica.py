@@ -1,7 +1,6 @@
 """Independent component analysis by the method of moments."""
 
-import os
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +8,7 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyad.base.arrays import FloatArray
+from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
@@ -19,6 +18,7 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, Simila
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
 from polyad.engine.checks import is_parts
+from polyad.engine.inputs import matrix_of
 from polyad.inference.scores import CONTRASTS
 from polyad.inference.separation import separate
 from polyad.models.fitting import fitted_at_once, running
@@ -35,6 +35,7 @@ from polyad.models.ica_start import (
     warn_where_halves_disagree,
 )
 from polyad.models.recipes.cross import STATISTICS
+from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
@@ -46,7 +47,7 @@ MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
-class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
+class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Independent sources of a mixture: moments, then a few likelihood steps with a density fitted to each source.
 
     Heavy tails, light tails and skewness are all made use of, and nothing has to be known of them. Where the mixtures
@@ -113,12 +114,15 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimato
     True
     """
 
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 1
+
     def __init__(
         self,
         n_components: int | None = None,
         *,
-        statistics: str = "auto",
-        noise: str = "none",
+        statistics: Literal["auto", "third", "fourth", "characteristic", "generalised"] = "auto",
+        noise: Literal["none", "gaussian"] = "none",
         polish: str = "fast",
         fun: str = "adaptive",
         whiten: bool = True,
@@ -127,7 +131,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimato
         method: str | Diagonaliser | SimilarityDiagonaliser | None = None,
         step: float = 1.0,
         max_iter: int | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -185,12 +189,17 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimato
             warn_unfinished(separation, self.tol)
         return self
 
-    def transform(self, X: Any) -> FloatArray:
-        """Return the sources, N x K; in single precision if X is."""
+    def fit_transform(self, X: Any, y: object = None) -> Floats:
+        """Fit, and return the sources of the same samples; X may be an iterator, which is read once."""
+        X = signal_blocks(X) if hasattr(X, "__next__") else X
+        return self.fit(X).transform(X)
+
+    def transform(self, X: Any) -> Floats:
+        """Return the sources, N x K; in single precision where X has it."""
         check_is_fitted(self)
         with running(self.n_jobs):
             whitening = moments.SignalWhitening(self.components_, self.mean_)
-            return _as_given(rows(moments.whitened_rows, self._like_fitted(X), whitening), X)
+            return in_precision_of(X, rows(moments.whitened_rows, self._like_fitted(X), whitening))
 
     @single_threaded_blas()
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -198,17 +207,6 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimato
         check_is_fitted(self)
         with running(self.n_jobs):
             return _as_given(rows(_mixtures, signal_blocks(X), self.mixing_, self.mean_), X)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     @property
     def n_iter_(self) -> int:
@@ -219,8 +217,15 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimato
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
 
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that single precision is kept."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
     def _source(self, X: Any) -> Source:
-        if not is_parts(X):
+        X = matrix_of(X)
+        if not is_parts(X) and not isinstance(X, Source):
             # Values are checked on the way into a source, whose message names the cell.
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
             return signal_blocks(X)
@@ -231,7 +236,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Shown, BaseEstimato
         return source
 
     def _like_fitted(self, X: Any) -> Source:
-        if not is_parts(X):
+        X = matrix_of(X)
+        if not is_parts(X) and not isinstance(X, Source):
             X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
         source = signal_blocks(X)
         if source.n_columns != self.n_features_in_:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.words import Vocabulary, listed_words
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
+from polyad.engine.repeated import weighted
 from polyad.engine.scaled import scaled
 from polyad.engine.sources import part_of
 from polyad.inference.heldout import completion_log_likelihood
@@ -53,7 +54,14 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
 
     @fitted_at_once
     def fit(
-        self, X: Any, y: Any = None, *, checkpoint: Any = None, client: Any = None, memory_limit: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+        memory_limit: Any = None,
     ) -> Self:
         """Learn topics from documents x words counts.
 
@@ -65,6 +73,8 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
             The documents are copied, in an order of their own: the order of X does not matter.
         y
             Ignored.
+        sample_weight
+            How often each document counts, whole numbers from 0 up: the same as repeating its row.
         checkpoint
             A folder to keep the results of passes in: called again after a kill, a full disk or Ctrl-C, the same fit
             goes on from there, with the same result. See :class:`polyad.engine.Checkpoint`.
@@ -75,19 +85,20 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         """
         watch = StopWatch()
         with watch("read"):
-            corpus = self._read(X)
+            corpus = self._read(X, sample_weight)
         self._fit_corpus(corpus, watch)
         return self
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
         raise NotImplementedError
 
-    def _read(self, X: Any) -> Corpus:
+    def _read(self, X: Any, sample_weight: Any = None) -> Corpus:
         """Check the data and sum them up in one pass."""
         n_components = checked_n_components(self.n_components)
         X = counted(X)
         source = count_blocks(X)
         self._remember_features(X, source.n_columns, reset=True)
+        source = weighted(source, sample_weight)
         N, M = source.shape
         if N < 3:
             raise ValueError(
@@ -97,7 +108,8 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
             raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
         if n_components > N:
             raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
-        corpus = learned_from(source)
+        source = resident(ordered_by_content(source))
+        corpus = in_tokens(source)
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
             raise ValueError(
@@ -132,10 +144,10 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         self._remember_features(X, source.n_columns, reset=False)
         return source
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
         """Fit, and return the topic shares of the same documents; X may be an iterator, which is read once."""
         X = read_once(X)
-        return self.fit(X, y).transform(X)
+        return self.fit(X, y, sample_weight).transform(X)
 
     def transform(self, X: Any) -> Floats:
         """Return the topic shares of documents, N x K; rows sum to 1.
@@ -172,7 +184,7 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..."""
         check_is_fitted(self, "components_")
-        return np.array([f"topic_{k}" for k in range(self.components_.shape[0])], dtype=object)
+        return column_names(self.components_.shape[0])
 
     @overload
     def topics(
@@ -255,6 +267,27 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
             )
         return words
 
+    def stability(self, X: Any, *, n_groups: int = 32, n_replicates: int = 200, random_state: int = 0) -> FloatArray:
+        """Return for each topic the mean probability mass that it shares with its bootstrap replicates, K numbers.
+
+        1 does not change at all. See :func:`polyad.bootstrap`, which also gives standard errors.
+
+        Parameters
+        ----------
+        X
+            The documents that the model was fitted on, or others of the same kind.
+        n_groups, n_replicates
+            Groups of documents, and how often they are drawn.
+        random_state
+            Seed of the draws.
+        """
+        from polyad.models.uncertainty import bootstrap  # it knows the models
+
+        found = bootstrap(
+            self, X, n_groups=n_groups, n_replicates=n_replicates, random_state=random_state, n_jobs=self.n_jobs
+        )
+        return found.stability
+
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n.
 
@@ -282,19 +315,23 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         return tags
 
 
-def learned_from(source: Source) -> Corpus:
-    """Return documents in their canonical order, summed up; proportions as documents of so many tokens.
+def in_tokens(source: Source) -> Corpus:
+    """Return documents summed up; proportions as documents of so many tokens.
 
     Counts that are there are 1 or more. Where they are less on average they are proportions, or weights such as tf-idf:
     taken for tokens, they would leave most documents too short for a triple of words, and for likelihood to tell
     topics apart.
     """
-    source = resident(ordered_by_content(source))
     summary = summarise_counts(source)
     if 0 < summary.tokens < summary.n_cells:
         source = scaled(source, PROPORTIONS_LENGTH / summary.mean_length)
         summary = summarise_counts(source)
     return Corpus(source, summary)
+
+
+def column_names(n_topics: int) -> NDArray[np.object_]:
+    """Return topic_0, topic_1, ..."""
+    return np.array([f"topic_{k}" for k in range(n_topics)], dtype=object)
 
 
 def checked_n_components(n_components: Any) -> int:

@@ -78,7 +78,8 @@ class Diagnostics:
             f"{self.n_too_short:,} documents too short, {self.n_unseen_words:,} words never seen; "
             f"gap {self.gap:.2f}, off-diagonal energy {self.energy:.3f}, "
             f"{self.certainty.size - len(self.undetermined)} of {self.certainty.size} topics determined; "
-            f"{self.n_passes} polishing passes{likelihood}; {steps})"
+            f"{self.n_passes} polishing passes{likelihood}; {steps}; "
+            f"{self.memory_bytes / 1e6:,.0f} MB of memory planned)"
         )
 
 

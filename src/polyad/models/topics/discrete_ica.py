@@ -7,10 +7,11 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose import Diagonaliser
+from polyad.decompose.orthogonal.registry import Method
 from polyad.engine import Block, Source, expect, rows
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
-from polyad.inference.presets import preset_of
+from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
@@ -92,15 +93,15 @@ class DiscreteICA(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: str | Diagonaliser | None = None,
+        method: Method | Diagonaliser | None = None,
         statistics: str = "cumulants",
         step: float = STEP,
         rates: str = "shared",
         normalize: bool = True,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
-        polish: str | int = "fast",
-        random_state: int = 0,
+        polish: Polish = "fast",
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -1,14 +1,15 @@
 """The single-topic model."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser, mixture_weights
+from polyad.decompose.orthogonal.registry import Method
 from polyad.engine import Source, expect
-from polyad.inference.presets import Preset, preset_of
+from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.inference.single_topic import MixturePolished, mixture_completion, polish_mixture, topic_posterior
 from polyad.models.fitting import running
 from polyad.models.recipes.moment_start import (
@@ -71,11 +72,11 @@ class SingleTopic(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: str | Diagonaliser = "power",
-        weights: str | float = "length",
+        method: Method | Diagonaliser = "power",
+        weights: Literal["uniform", "length"] | float = "length",
         topic_word_prior: float | None = None,
-        polish: str | int = "fast",
-        random_state: int = 0,
+        polish: Polish = "fast",
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

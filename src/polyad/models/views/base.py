@@ -11,7 +11,8 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, count_blocks, ordered_by_content, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import is_bags, names_of_columns
+from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns
+from polyad.engine.repeated import weighted
 from polyad.models.features import refuse_other_columns, refuse_other_names, refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
@@ -77,29 +78,34 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
         self.n_jobs = n_jobs
 
     @fitted_at_once
-    def fit(self, X: Any, Y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the loadings of both views.
 
         Parameters
         ----------
-        X, Y
-            Samples x columns, aligned: row i of both belongs together. Arrays, DataFrames, iterables of blocks or
-            sources; for counts also sparse matrices, corpora and sources of text
+        X, y
+            The two views, samples x columns, aligned: row i of both belongs together. Arrays, DataFrames, iterables of
+            blocks or sources; for counts also sparse matrices, corpora and sources of text
             (:class:`polyad.corpus.CorpusSource`).
+        sample_weight
+            How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
         """
-        if Y is None:
+        if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give the second view, "
                 "fit(X, Y)."
             )
-        columns = _as_columns(Y)
-        self._one_column = columns is not Y  # a vector: predictions are then one too
+        columns = _as_columns(y)
         X, Y = counted(X), counted(columns)
         self._tell_kinds(X, Y)
         x_view, y_view = self._checked(X, "X"), self._checked(Y, "Y")
         self._keep_columns(X, Y, x_view.n_columns)
+        if sample_weight is not None:
+            paired(x_view, y_view)  # or a message would be about the weights
+            x_view, y_view = weighted(x_view, sample_weight), weighted(y_view, sample_weight)
         self.factors_, self.diagnostics_ = self._learned(x_view, y_view)
         self._unfold()
+        self._one_column = columns is not y  # a vector: predictions are then a vector too
         return self
 
     def _tell_kinds(self, X: Any, Y: Any) -> None:
@@ -136,6 +142,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
         self.x_mean_, self.y_mean_ = self.factors_.x_mean, self.factors_.y_mean
         self.correlations_ = self.factors_.correlations
         self.n_features_in_ = self.x_mean_.size
+        self._one_column = False
 
     def transform(self, X: Any, Y: Any = None) -> FloatArray:
         """Return the best linear estimate of the sources from one view or both, N x K, centred.
@@ -158,7 +165,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
         # transform may have been told to give tables
         expected = np.asarray(sources) @ self.factors_.y_loadings.T + self.factors_.y_mean
         expected = np.maximum(expected, 0.0) if self._counts()[1] else expected
-        return expected[:, 0] if getattr(self, "_one_column", False) else expected
+        return expected[:, 0] if self._one_column else expected
 
     def score(self, X: Any, y: Any) -> float:
         """Return the coefficient of determination of :meth:`predict`, R^2, the mean over the columns of y.
@@ -253,7 +260,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
 
 def _as_columns(Y: Any) -> Any:
     """Return a vector as one column, and anything else as it is."""
-    if isinstance(Y, Source) or is_sparse(Y) or hasattr(Y, "columns") or hasattr(Y, "counts"):
+    if isinstance(Y, Source) or is_sparse(Y) or is_lazy_frame(Y) or hasattr(Y, "columns") or hasattr(Y, "counts"):
         return Y
     is_array, is_list = hasattr(Y, "__array__"), isinstance(Y, list | tuple) and not is_parts(Y) and not is_bags(Y)
     if not is_array and not is_list:

@@ -82,6 +82,9 @@ class MixedCCA(TwoViewModel):
 
     def _unfold(self) -> None:
         super()._unfold()
+        if self.counts_view_ not in (1, 2):
+            raise ValueError(f"counts_view_ is {self.counts_view_}, and there are views 1 and 2")
+        self.counts_view_ = int(self.counts_view_)
         if self.counts_view_ == 1:
             self.x_loadings_ = np.maximum(self.x_loadings_, 0.0)
         else:

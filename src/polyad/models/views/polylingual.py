@@ -1,23 +1,26 @@
 """Polylingual topics: two or more aligned texts whose documents share their topics."""
 
-import os
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
+from polyad.base.words import Vocabulary, listed_words
 from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
+from polyad.engine.inputs import names_of_columns
+from polyad.engine.repeated import weighted
+from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.polish import Polished
 from polyad.inference.posterior import topic_shares
 from polyad.inference.prediction import cross_log_likelihood
-from polyad.inference.presets import Preset, preset_of
+from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.metrics.words import top_words, word_scores
 from polyad.models.features import refuse_other_columns, refuse_other_words
 from polyad.models.fitting import fitted_at_once, running
@@ -33,18 +36,20 @@ from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
 from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
+from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text
-from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components
+from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, column_names
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.models.topics.lda import MOMENT_CONCENTRATION
+from polyad.models.views.base import SimilarityMethod
 
 TOTALS = 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0  # of the prior, to choose from: a factor of two changes little
 PRIOR_ROWS = 2000  # documents to choose by
 
 
-class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
+class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of two or more aligned texts, such as documents and their translations.
 
     The texts of a row share their topic shares, and each view has its own words for every topic. The topics are found
@@ -70,7 +75,7 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
     max_iter
         Of the diagonaliser.
     random_state
-        Has no effect: nothing in a fit is drawn. It is there for those who set it on every estimator.
+        Seed of the split of tokens in :meth:`score`. Nothing in a fit is drawn.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose
@@ -105,6 +110,9 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
     ([(3, 20), (3, 30)], (1000, 3))
     """
 
+    has_topics: ClassVar[bool] = True
+    n_views: ClassVar[int] = 0  # any number of them
+
     components_: list[FloatArray]
     all_components_: list[FloatArray]
     doc_topic_prior_: FloatArray
@@ -119,13 +127,13 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
         self,
         n_components: int = 2,
         *,
-        polish: str | int = "fast",
+        polish: Polish = "fast",
         n_private: int = 0,
-        concentration: float | str = "auto",
+        concentration: float | Literal["auto"] = "auto",
         min_frequency: int | None = None,
-        method: str | SimilarityDiagonaliser = "jdtm",
+        method: SimilarityMethod | SimilarityDiagonaliser = "jdtm",
         max_iter: int | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -141,7 +149,7 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: Any = None) -> Self:
+    def fit(self, views: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the topics that aligned texts share.
 
         Parameters
@@ -152,11 +160,13 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
             views is a list of them.
         y
             Ignored.
+        sample_weight
+            How often each document counts, whole numbers from 0 up: the same as repeating its rows.
         """
         watch, K = StopWatch(), checked_n_components(self.n_components)
         c0 = self._moment_concentration()
         with watch("read"):
-            texts = align_texts(self._checked_views(views))
+            texts = align_texts([weighted(view, sample_weight) for view in self._checked_views(views)])
             preset = self._preset()
             n_topics = K + self.n_private * len(texts.order)
             memory = aligned_bytes(texts, n_topics)
@@ -179,10 +189,10 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
     def _checked_views(self, views: Any) -> list[Source]:
         """Return the views that were given, and keep their words."""
         given = [counted(view) for view in _listed(views)]
-        # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
-        known = [known_text(view) for view in given]
-        self.vocabularies_, self.text_options_ = [words for words, _ in known], [options for _, options in known]
         sources = [_counts(view, number) for number, view in enumerate(given)]
+        # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
+        known = [_known_columns(view) for view in given]
+        self.vocabularies_, self.text_options_ = [words for words, _ in known], [options for _, options in known]
         n_rows = aligned(*sources).n_rows
         if n_rows < max(3, self.n_components):
             raise ValueError(
@@ -195,7 +205,7 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
         """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""
         if isinstance(self.concentration, str) and self.concentration == "auto":
             return MOMENT_CONCENTRATION
-        value = self.concentration
+        value: Any = self.concentration
         if isinstance(value, str) or not (np.isfinite(value) and value > 0):
             raise ValueError(f"concentration is {value!r}; give 'auto' or a positive number.")
         return float(value)
@@ -281,7 +291,7 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
         """Return new documents of one view, counted over its fitted words."""
         fitted, n_words = self.vocabularies_[number], self.components_[number].shape[1]
         view = counted_over(view, fitted, n_words, self.text_options_[number])
-        source, words = _counts(view, number), known_text(view)[0]
+        source, words = _counts(view, number), _known_columns(view)[0]
         if words is not None and fitted is not None:
             refuse_other_words(words, fitted)
         refuse_other_columns(source.n_columns, n_words, f"View {number}")
@@ -308,6 +318,34 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
             )[:, : self.n_components]
         return shares / shares.sum(axis=1, keepdims=True)
 
+    def score(self, views: Any, y: Any = None) -> float:
+        """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
+
+        As in :class:`LDA`: shares are inferred from one half of the tokens of a document, of all its views together,
+        and the other half is scored. The words of a view are scored among the words of all views.
+
+        Parameters
+        ----------
+        views
+            As in :meth:`transform`.
+        y
+            Ignored.
+        """
+        known = self._known_views(views)
+        # p(view, word | topic): how much of a topic's tokens are in a view is not part of the model, and taken as even.
+        topics = np.hstack([self.all_components_[number] for number in known])
+        there = topics.sum(axis=1) > 0  # not the topics that an absent view has for itself
+        topics = topics[there] / topics[there].sum(axis=1, keepdims=True)
+        log_likelihood, n_tokens = completion_log_likelihood(
+            topics, self.doc_topic_prior_[there], side_by_side(aligned(*known.values()), [range(len(known))]),
+            random_state=self.random_state, n_jobs=self.n_jobs,
+        )  # fmt: skip
+        return log_likelihood / n_tokens
+
+    def perplexity(self, views: Any) -> float:
+        """Return exp(-score(views)): as uncertain as a fair choice among so many words."""
+        return float(np.exp(-self.score(views)))
+
     def project(self, X: Any, view: int = 0) -> FloatArray:
         """Return unit vectors, N x D, under which a document lies close to its partners in other views.
 
@@ -329,7 +367,7 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
             return unit_projections(source, Projection(self.projections_[view], self.centres_[view]))
 
     def topics(
-        self, n: int = 10, by: str = "relevance", *, vocabularies: Sequence[Sequence[str] | None] | None = None
+        self, n: int = 10, by: str = "relevance", *, vocabularies: Sequence[Vocabulary | None] | None = None
     ) -> list[list[list[str]]]:
         """Return the most telling words of every topic, a list of lists for each view.
 
@@ -346,24 +384,21 @@ class PolylingualLDA(Shown, BaseEstimator):  # type: ignore[misc]
         given = self.vocabularies_ if vocabularies is None else vocabularies
         found = []
         for topics, words in zip(self.components_, given, strict=True):
-            names = [f"x{m}" for m in range(topics.shape[1])] if words is None else words
+            names = [f"x{m}" for m in range(topics.shape[1])] if words is None else listed_words(words)
             scores = word_scores(topics, self.topic_shares_ @ topics, by)
             found.append([[names[w] for w in row] for row in top_words(scores, min(n, topics.shape[1]))])
         return found
 
-    def save(self, path: str | os.PathLike[str], *, vocabularies: Sequence[Sequence[str] | None] | None = None) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it.
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
 
-        Parameters
-        ----------
-        path
-            The file, by custom named ``.polyad``; it appears only when it is complete.
-        vocabularies
-            The words of the columns of each view; None takes those of the corpora that the model was fitted with.
-        """
-        from polyad.io import save  # here, because the file knows the models: the one arrow that points up
-
-        save(self, path, vocabulary=None if vocabularies is None else tuple(vocabularies))
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..."""
+        check_is_fitted(self, "components_")
+        return column_names(self.n_components)
 
 
 def _listed(views: Any, at_least: int = 2) -> list[Any]:
@@ -380,12 +415,15 @@ def _listed(views: Any, at_least: int = 2) -> list[Any]:
     return list(views)
 
 
+def _known_columns(view: Any) -> tuple[tuple[str, ...] | None, Any]:
+    """Return the words of a view, of a table the names of its columns, and how its text was split."""
+    words, options = known_text(view)
+    return words if words is not None else names_of_columns(view), options
+
+
 def _counts(view: Any, number: int) -> Source:
     """Return the counts of a view; a message says which."""
-    try:
-        source = count_blocks(view)
-    except (ValueError, TypeError) as error:
-        raise type(error)(f"View {number}: {error}") from None
+    source = count_blocks(view, name=f"View {number}")
     if len(source.widths) != 1:
         raise ValueError(f"View {number} is a source of {len(source.widths)} views; give its views one by one.")
     return source

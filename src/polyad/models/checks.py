@@ -1,4 +1,4 @@
-"""Checks of parameters that the mixtures share; errors are sentences."""
+"""Checks of parameters that models share; errors are sentences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,0 +1,106 @@
+"""Rows that count more than once."""
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyad.engine.blocks import Block
+from polyad.engine.sources import Source, gathered, rows_of_block
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Repeated(Source):
+    """Every row of a source so many times, one after the other; 0 leaves it out.
+
+    Attributes
+    ----------
+    source
+        Where the rows lie.
+    times
+        How often each of them comes.
+    """
+
+    source: Source
+    times: NDArray[np.int64]
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """The row numbers, with repetitions, at which the shards begin, and the number of all rows."""
+        return self._shards[0]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Columns of each view."""
+        return self.source.widths
+
+    @property
+    def n_cells(self) -> int:
+        """Stored cells of all views."""
+        return sum(self.shard(number).n_cells for number in range(self.n_shards))
+
+    @property
+    def in_memory(self) -> bool:
+        """Shards are made when they are asked for."""
+        return False
+
+    @cached_property
+    def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The edges, and the numbers of the source's shards of which rows stay: those without any are left out."""
+        before = np.concatenate([[0], np.cumsum(self.times)])[list(self.source.edges)].tolist()
+        kept = tuple(number for number, (first, last) in enumerate(itertools.pairwise(before)) if last > first)
+        return (*(before[number] for number in kept), before[-1]), kept
+
+    def shard(self, number: int, /) -> Block:
+        """Return a shard."""
+        edges, kept = self._shards
+        shard = self.source.shard(kept[number])
+        times = self.times[shard.start : shard.start + shard.n_rows]
+        return rows_of_block(shard, np.repeat(np.arange(shard.n_rows), times), edges[number])
+
+
+def weighted(source: Source, sample_weight: Any) -> Source:
+    """Return rows as often as their weights say, copied where the source is in memory; None leaves them as they are.
+
+    Parameters
+    ----------
+    source
+        The rows.
+    sample_weight
+        A whole number from 0 up for each row.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> weighted(count_blocks([[1, 0], [0, 2], [3, 3]]), [2, 0, 1]).shard(0).rows.toarray()
+    array([[1., 0.],
+           [1., 0.],
+           [3., 3.]])
+    """
+    if sample_weight is None:
+        return source
+    repeated = Repeated(source, _checked_weights(sample_weight, source.n_rows))
+    return gathered(repeated) if source.in_memory else repeated
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
+    weights = np.asarray(sample_weight)
+    if weights.shape != (n_rows,) or weights.dtype.kind not in "biufO":
+        raise ValueError(
+            f"sample_weight has the shape {weights.shape}; give one number for each of the {n_rows} rows of X."
+        )
+    weights = weights.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0) & (np.floor(weights) == weights)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight is {weights[bad[0]]:g} at row {bad[0]}; a weight says how often a row counts, and is a "
+            "whole number from 0 up. Multiply fractional weights by a common number and round them."
+        )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every row: all weights are zero, and there is nothing to learn from."
+        )
+    return weights.astype(np.int64)

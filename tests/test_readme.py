@@ -1,0 +1,15 @@
+"""The README where its relative links lead nowhere: each says which file it means."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_links_name_their_files():
+    links = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    relative = [(text, target) for text, target in links if not target.startswith("http")]
+    assert len(relative) > 5
+    for text, target in relative:
+        assert text == target, "the text of a link is the path of the file"
+        assert (ROOT / target).exists()
