@@ -35,7 +35,8 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
         are for a column), "scale" (the scales of their columns), "none" (as in the paper), or "auto": "cca" for up
         to 2,000 columns.
     step
-        Size of the processing points, in standard deviations.
+        Size of the processing points: in standard deviations for characteristic functions, and for "generalised" the
+        delta of eq. (46) of "Beyond CCA", over the mean size of a view's entries. None takes 1.0, and the paper's .1.
     max_iter
         Of the diagonaliser.
     random_state
@@ -73,7 +74,7 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
         statistics: str = "auto",
         method: str | SimilarityDiagonaliser = "jdtm",
         metric: str = "auto",
-        step: float = 1.0,
+        step: float | None = None,
         max_iter: int | None = None,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -134,6 +135,7 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
             method=self.method,
             metric=self.metric,
             step=self.step,
+            usual_step=1.0,
             max_iter=self.max_iter,
             x_counts=False,
             y_counts=False,
