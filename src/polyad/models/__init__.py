@@ -2,6 +2,7 @@
 
 from polyad.base.determined import NoiseWarning, UndeterminedWarning
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
+from polyad.models.noisy_ica import NoisyDiscreteICA
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.signals.ica import ICA
 from polyad.models.topics.diagnostics import Diagnostics
@@ -28,6 +29,7 @@ __all__ = [
     "MixtureDiagnostics",
     "MultiViewMixture",
     "NoiseWarning",
+    "NoisyDiscreteICA",
     "NonGaussianCCA",
     "PolylingualLDA",
     "Selection",
