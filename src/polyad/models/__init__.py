@@ -1,6 +1,7 @@
 """Estimators with the scikit-learn API: validate, call, store."""
 
 from polyad.base.determined import NoiseWarning, UndeterminedWarning
+from polyad.models.intensities import SourceShapes, source_shapes
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
 from polyad.models.noisy_ica import NoisyDiscreteICA
 from polyad.models.selection import Selection, select_n_components
@@ -34,10 +35,12 @@ __all__ = [
     "PolylingualLDA",
     "Selection",
     "SingleTopic",
+    "SourceShapes",
     "SphericalMixture",
     "Uncertainty",
     "UndeterminedWarning",
     "bootstrap",
     "bootstrap_stability",
     "select_n_components",
+    "source_shapes",
 ]
