@@ -102,7 +102,9 @@ def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceSha
     if (moments[0] <= 0).any() or (variances <= 0).any():
         worst = int(np.minimum(moments[0], variances).argmin())
         raise ValueError(
-            f"The intensities of topic {worst} have no positive mean and variance: too few documents tell it."
+            f"The intensities of topic {worst} have no positive mean and variance: too few documents tell of it, or its "
+            "topics make room for each other, as where all documents have the same length. Give more documents, or ask "
+            "for fewer topics."
         )
     shapes, rates = moments[0] ** 2 / variances, moments[0] / variances
     departures = laguerre_coefficients(moments, shapes, rates)
