@@ -102,7 +102,7 @@ def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceSha
     if (moments[0] <= 0).any() or (variances <= 0).any():
         worst = int(np.minimum(moments[0], variances).argmin())
         raise ValueError(
-            f"The intensities of topic {worst} have no positive mean and variance: too few documents tell of it, or its "
+            f"The intensities of topic {worst} have no positive mean and variance: too few documents tell of it, or "
             "topics make room for each other, as where all documents have the same length. Give more documents, or ask "
             "for fewer topics."
         )
