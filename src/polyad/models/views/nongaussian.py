@@ -29,7 +29,7 @@ class NonGaussianCCA(BaseEstimator):  # type: ignore[misc]
         "generalised" (at real points, as in the paper "Beyond CCA"), or "auto": characteristic functions, of which
         the imaginary part is left out where the sources are not skewed.
     method
-        A diagonaliser by similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral", or a callable.
+        By similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral", or a callable.
     metric
         In which the views are whitened: "cca" (their covariances, the nearer to their diagonals the fewer rows there
         are for a column), "scale" (the scales of their columns), "none" (as in the paper), or "auto": "cca" for up
