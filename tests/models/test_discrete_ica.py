@@ -57,6 +57,23 @@ def test_the_total_is_found_where_the_model_holds(prior):
     assert np.array_equal(model.rates_, np.full(5, model.rate_))
 
 
+def test_lengths_with_a_heavy_tail_do_not_decide():
+    """Lengths that vary far more than the intensities make them: the total is what pairs of words tell."""
+    lengths = np.random.default_rng(0).lognormal(4.0, 1.5, 4000).astype(int) + 3
+    sample = make_lda(4000, 200, 4, length=np.minimum(lengths, 20_000), prior=0.5)
+    excess = lengths.var() - lengths.mean()
+    assert lengths.mean() ** 2 / excess < 0.3, "what the lengths say by themselves"
+    assert 1.5 < DiscreteICA(4).fit(sample.counts).doc_topic_prior_.sum() < 2.5
+
+
+def test_half_a_document_is_half_of_the_evidence():
+    X = own_rates(500, scale=10.0)[0]
+    model = DiscreteICA(3, rates="own", polish="off").fit(X)
+    weights = 1 / (0.5 + model.rates_)
+    found, n_tokens = completion_log_likelihood(model.components_, model.doc_topic_prior_, X, weights=weights)
+    assert model.score(X) == pytest.approx(found / n_tokens, rel=1e-12)
+
+
 def test_rates_of_their_own():
     X, topics, shapes, rates, _ = own_rates(8000)
     with warnings.catch_warnings():

@@ -3,20 +3,23 @@
 import multiprocessing
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from polyad import LDA, DiscreteICA, SingleTopic, bootstrap, select_n_components
-from polyad.datasets import make_lda
+from polyad import LDA, DiscreteICA, NoisyDiscreteICA, SingleTopic, bootstrap, select_n_components
+from polyad.datasets import make_gamma_poisson, make_lda
 from polyad.engine import count_blocks, use
 from polyad.inference import chib, completion_bits, left_to_right
 from polyad.inference.gibbs import gibbs_shares
 from polyad.metrics import npmi_coherence
+from polyad.models import source_shapes
 from purity import Checking, run_task
 
 SAMPLE = make_lda(60, 40, 3, length=30, prior=0.2, random_state=0)
 X = SAMPLE.counts
+GAMMA = make_gamma_poisson(200, 40, 2, prior=1.0)
 EVEN = np.full(3, 0.2)
 JOBS = {
     "lda off": lambda: LDA(3, polish="off").fit(X),
@@ -25,6 +28,9 @@ JOBS = {
     "lda svtd": lambda: LDA(3, method="svtd", polish="off").fit(X),
     "more topics than directions": lambda: LDA(8).fit(X[:10]),
     "discrete ica": lambda: DiscreteICA(3, normalize=False).fit(X).transform(X),
+    "discrete ica, other options": lambda: DiscreteICA(2, statistics="generalised", rates="own").fit(X).score(X),
+    "noisy discrete ica": lambda: NoisyDiscreteICA(2).fit(X).transform(X),
+    "intensities": lambda: source_shapes(SimpleNamespace(components_=GAMMA.components), GAMMA.counts),
     "single topic": lambda: SingleTopic(3).fit(X).score(X),
     "single topic shares": lambda: SingleTopic(3).fit(X).transform(X),
     "selection": lambda: select_n_components(X, [2, 3]),

@@ -36,7 +36,7 @@ def name_topics(path: str, options: Sequence[str]) -> None:
     check_output(path)
     model = load(path)
     try:
-        model.names_ = checked_names({**model.names_, **names}, int(model.n_components))
+        model.names_ = checked_names({**model.names_, **names}, int(model.n_components or 0))
     except ValueError as error:
         raise CallError(str(error)) from error
     save(model, path)

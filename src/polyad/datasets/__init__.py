@@ -9,7 +9,14 @@ from polyad.datasets.mixtures import (
     make_spherical_mixture,
 )
 from polyad.datasets.signals import SignalSample, make_ica
-from polyad.datasets.topics import TopicSample, make_discrete_ica, make_gamma_poisson, make_lda, make_single_topic
+from polyad.datasets.topics import (
+    TopicSample,
+    make_discrete_ica,
+    make_gamma_poisson,
+    make_lda,
+    make_noisy_discrete_ica,
+    make_single_topic,
+)
 from polyad.datasets.views import ViewSample, make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 
 __all__ = [
@@ -27,6 +34,7 @@ __all__ = [
     "make_lda",
     "make_mixed_cca",
     "make_multiview_mixture",
+    "make_noisy_discrete_ica",
     "make_nongaussian_cca",
     "make_single_topic",
     "make_spherical_mixture",

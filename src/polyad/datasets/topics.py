@@ -192,6 +192,50 @@ def make_discrete_ica(
     return TopicSample(_words_of_topics(rng, rng.poisson(values), topics), topics, values, None)
 
 
+def make_noisy_discrete_ica(
+    n_documents: int = 1000,
+    n_words: int = 500,
+    n_components: int = 10,
+    *,
+    mean_length: float = 200.0,
+    noise_length: float = 100.0,
+    prior: float | ArrayLike = 0.3,
+    noise_shape: float = 0.2,
+    topic_prior: float = 0.3,
+    components: ArrayLike | None = None,
+    random_state: int = 0,
+) -> TopicSample:
+    """Draw documents from noisy discrete ICA, x ~ Poisson(D a + e), eq. (12) of "Beyond CCA".
+
+    The intensities a are gamma variables, and so is the noise e of every word, which no other word shares.
+
+    Parameters
+    ----------
+    n_documents, n_words, n_components, topic_prior, components, random_state
+        As in :func:`make_lda`.
+    mean_length, noise_length
+        Expected tokens of a document from the topics, and from the noise of all words together.
+    prior
+        Gamma shapes of the intensities: one for each topic, or one for all.
+    noise_shape
+        Gamma shape of the noise: the smaller, the rarer and the larger it is.
+
+    Examples
+    --------
+    >>> make_noisy_discrete_ica(200, 50, 3).counts.shape
+    (200, 50)
+    """
+    rng = np.random.default_rng(random_state)
+    topics = _topics(rng, n_components, n_words, topic_prior, components)
+    shapes = _per_topic(prior, topics.shape[0], "prior")
+    rate = float(shapes.sum() / mean_length)
+    sources = rng.gamma(shapes, 1 / rate, size=(n_documents, shapes.size))
+    M = topics.shape[1]
+    noise = rng.gamma(noise_shape, noise_length / (M * noise_shape), size=(n_documents, M))
+    counts = sparse.csr_array(rng.poisson(sources @ topics + noise).astype(np.float64))
+    return TopicSample(counts, topics, sources, shapes, rate)
+
+
 def _topics(
     rng: Generator, n_components: int, n_words: int, topic_prior: float, components: ArrayLike | None
 ) -> FloatArray:

@@ -4,15 +4,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.certainty import certainty
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
-from polyad.decompose.orthogonal.registry import diagonaliser, uses_word_rows
+from polyad.decompose.methods import Words, rotation_method
+from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.decompose.whitening.symmetric import Whitening, whiten
 from polyad.engine import single_threaded_blas
 from polyad.moments.symmetric import SymmetricMoments
 
+FREQUENT_WORDS = 256  # among which SVTD chooses
 PARTIAL_SUMS = 16  # that a pass holds: in flight in a few threads, and one for each level of the sum
 
 
@@ -59,8 +62,9 @@ def polyadic_decomposition(
     n_components
         K.
     method
-        A diagonaliser: see :data:`polyad.decompose.DIAGONALISERS`. With "svtd" the contractions are those of the
-        most frequent words, and components are read off the word rows of the third moment.
+        A diagonaliser: see :data:`polyad.decompose.METHODS`. With "svtd" the contractions are those of the most
+        frequent words, with "svtd_all" and "jd_f" those of all words; "svtd" and "svtd_all" read components off the
+        word rows of the third moment.
     metric, strict
         Of the whitening: see :func:`polyad.decompose.whiten`.
     max_iter
@@ -87,13 +91,13 @@ def polyadic_decomposition(
         own_whitener = whitening.whitener
         whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
         images = moments.second @ whitening.whitener.T
-        by_words = uses_word_rows(method)
-        directions = _word_directions(moments, images) if by_words else None
+        known = rotation_method(method)
+        directions = _word_directions(moments, images, known.words)
         diagonalisation = diagonaliser(method)(
             own.third(own_whitener, images[used]), directions=directions, max_iter=max_iter
         )
         values = diagonalisation.values
-        if by_words:
+        if known.reads_rows:
             unwhitened = diagonalisation.rotation.T @ whitening.whitener
             components = _singular_value_rows(moments, unwhitened, values)
         else:
@@ -130,9 +134,20 @@ def _among_all_words(whitener: FloatArray, used: NDArray[np.intp], n_words: int)
     return columns.T
 
 
-def _word_directions(moments: SymmetricMoments, images: FloatArray, n_words: int = 256) -> FloatArray:
-    """Whitened directions of the most frequent words, among which SVTD chooses."""
-    return images[np.argsort(-moments.mean, kind="stable")[:n_words]]
+def _word_directions(moments: SymmetricMoments, images: FloatArray, words: Words) -> FloatArray | None:
+    """Whitened directions of words, for methods that contract the third moment with words.
+
+    Contractions with many directions have sums of squares that depend on the directions' inner products alone, so that
+    all words, "summed", are as good as K directions with the same: those of a root of the K x K matrix of products.
+    """
+    if words == "none":
+        return None
+    if words == "summed":
+        values, vectors = linalg.eigh(images.T @ images)
+        return np.ascontiguousarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
+    if words == "all":
+        return images
+    return images[np.argsort(-moments.mean, kind="stable")[:FREQUENT_WORDS]]
 
 
 def _singular_value_rows(moments: SymmetricMoments, directions: FloatArray, values: FloatArray) -> FloatArray:

@@ -256,6 +256,18 @@ STORED: Mapping[str, StoredClass] = {
         names={"feature_names_in_": "M"},
         any_number=True,
     ),
+    "NoisyDiscreteICA": StoredClass(
+        "polyad.models",
+        {
+            "components_": ArrayRule(("K", "M"), "probabilities"),
+            "variances_": ArrayRule(("K",), "positive"),
+            "noise_variances_": ArrayRule(("M",)),
+            "mean_": ArrayRule(("M",)),
+        },
+        {"n_features_in_": "M"},
+        ("polyad.models", "FactorDiagnostics"),
+        _FACTOR_DIAGNOSTICS,
+    ),
     "HiddenMarkov": StoredClass(
         "polyad.models",
         {

@@ -7,14 +7,16 @@ from polyad.base.lazy import importer
 if TYPE_CHECKING:
     from polyad.metrics.alignment import Alignment, align
     from polyad.metrics.coherence import npmi_coherence, umass_coherence
-    from polyad.metrics.recovery import amari_distance, l1_error, match_rows
+    from polyad.metrics.recovery import amari_distance, frobenius_error, l1_error, l2_error, match_rows
     from polyad.metrics.words import lift, relevance, top_documents, top_words, topic_diversity
 
 __all__ = [
     "Alignment",
     "align",
     "amari_distance",
+    "frobenius_error",
     "l1_error",
+    "l2_error",
     "lift",
     "match_rows",
     "npmi_coherence",
@@ -29,7 +31,9 @@ _HOMES = {
     "Alignment": "polyad.metrics.alignment",
     "align": "polyad.metrics.alignment",
     "amari_distance": "polyad.metrics.recovery",
+    "frobenius_error": "polyad.metrics.recovery",
     "l1_error": "polyad.metrics.recovery",
+    "l2_error": "polyad.metrics.recovery",
     "lift": "polyad.metrics.words",
     "match_rows": "polyad.metrics.recovery",
     "npmi_coherence": "polyad.metrics.coherence",

@@ -2,7 +2,9 @@
 
 from polyad.base.determined import NoiseWarning, UndeterminedWarning
 from polyad.engine.checks import FractionalCountsWarning
+from polyad.models.intensities import SourceShapes, source_shapes
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
+from polyad.models.noisy_ica import NoisyDiscreteICA
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.signals.ica import ICA
 from polyad.models.topics.diagnostics import Diagnostics
@@ -30,14 +32,17 @@ __all__ = [
     "MixtureDiagnostics",
     "MultiViewMixture",
     "NoiseWarning",
+    "NoisyDiscreteICA",
     "NonGaussianCCA",
     "PolylingualLDA",
     "Selection",
     "SingleTopic",
+    "SourceShapes",
     "SphericalMixture",
     "Uncertainty",
     "UndeterminedWarning",
     "bootstrap",
     "bootstrap_stability",
     "select_n_components",
+    "source_shapes",
 ]

@@ -11,6 +11,7 @@ from polyad.moments.counts.lda import ProjectedMoments, RawMoments, raw_moments,
 from polyad.moments.counts.summary import CountSummary, summarise_counts
 from polyad.moments.counts.weights import DocumentWeights, document_weights
 from polyad.moments.discrete_ica_accuracy import SourceCumulants, discrete_ica_accuracy, gamma_cumulants
+from polyad.moments.errors import moment_errors
 from polyad.moments.population import discrete_ica_population, lda_population, single_topic_population
 from polyad.moments.symmetric import SymmetricMoments
 from polyad.moments.views.covariances import characteristic_targets, generalised_targets, processing_points
@@ -39,6 +40,7 @@ __all__ = [
     "generalised_targets",
     "lda_accuracy",
     "lda_population",
+    "moment_errors",
     "processing_points",
     "raw_moments",
     "sample_accuracy",

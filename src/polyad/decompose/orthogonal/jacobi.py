@@ -34,8 +34,7 @@ def jacobi(
     tol
         Converged when no angle of a sweep is larger than this.
     n_projections
-        With ``n_projections`` P, that many fixed directions in general position in place of all slices: cheaper for
-        large K, and a little less accurate ("JD(k)" of the paper).
+        That many fixed directions in general position in place of all slices: see :func:`jacobi_of_projections`.
 
     Examples
     --------
@@ -57,6 +56,31 @@ def jacobi(
     if angle > tol:
         warn_not_converged("jacobi", n_iter, angle, tol)
     return summarise(stack, rotation, n_iter, bool(angle <= tol))
+
+
+def jacobi_of_projections(
+    tensor: FloatArray,
+    *,
+    directions: FloatArray | None = None,
+    max_iter: int | None = None,
+    tol: float = 1e-10,
+) -> Diagonalisation:
+    """Diagonalise K contractions in general position in place of the K slices ("JD(k)" of the discrete ICA paper).
+
+    The option (a) of its Algorithm 1, with fixed directions where the paper draws them from the sphere. All slices,
+    option (b), weigh every direction the same and are a little more accurate.
+
+    Parameters
+    ----------
+    tensor
+        P x K x K.
+    directions
+        F x P to contract with in place of the fixed ones.
+    max_iter, tol
+        As in :func:`jacobi`.
+    """
+    stack = checked_stack(tensor)
+    return jacobi(stack, directions=directions, max_iter=max_iter, tol=tol, n_projections=stack.shape[1])
 
 
 @compiled

@@ -1,35 +1,13 @@
-"""Diagonalisers by name."""
+"""Diagonalisers by rotation, by name: those of :data:`polyad.decompose.METHODS`."""
 
 from typing import Literal
 
 from polyad.decompose.diagonalisation import Diagonaliser
-from polyad.decompose.orthogonal.jacobi import jacobi
-from polyad.decompose.orthogonal.power import power, tensor_power
-from polyad.decompose.orthogonal.spectral import spectral, svtd
+from polyad.decompose.methods import chosen, functions
 
-Method = Literal["jacobi", "power", "tensor_power", "spectral", "svtd"]
+MethodName = Literal["jacobi", "power", "tensor_power", "spectral", "svtd", "svtd_all", "jd_k", "jd_f", "com2", "als"]
 
-DIAGONALISERS: dict[str, Diagonaliser] = {
-    "jacobi": jacobi,
-    "power": power,
-    "tensor_power": tensor_power,
-    "spectral": spectral,
-    "svtd": svtd,
-}
-
-# Those that choose among the whitened directions of words, and read components off the word rows of the third moment.
-USING_WORD_ROWS: tuple[Diagonaliser, ...] = (svtd,)
-
-
-def uses_word_rows(method: str | Diagonaliser) -> bool:
-    """Tell whether a diagonaliser uses what only moments of words have; its name and itself are the same.
-
-    Examples
-    --------
-    >>> uses_word_rows("svtd"), uses_word_rows(svtd), uses_word_rows("power")
-    (True, True, False)
-    """
-    return diagonaliser(method) in USING_WORD_ROWS
+DIAGONALISERS: dict[str, Diagonaliser] = dict(functions("rotation"))
 
 
 def diagonaliser(method: str | Diagonaliser) -> Diagonaliser:
@@ -42,11 +20,7 @@ def diagonaliser(method: str | Diagonaliser) -> Diagonaliser:
     >>> diagonaliser("jacoby")
     Traceback (most recent call last):
     ...
-    ValueError: method is 'jacoby'; give one of 'jacobi', 'power', 'tensor_power', 'spectral', 'svtd', or a callable.
+    ValueError: method is 'jacoby'; give one of 'jacobi', 'power', 'tensor_power', 'spectral', 'svtd', 'svtd_all',
+    'jd_k', 'jd_f', 'com2', 'als', or a callable.
     """
-    if callable(method):
-        return method
-    if method not in DIAGONALISERS:
-        names = ", ".join(repr(name) for name in DIAGONALISERS)
-        raise ValueError(f"method is {method!r}; give one of {names}, or a callable.")
-    return DIAGONALISERS[method]
+    return chosen("rotation", method)

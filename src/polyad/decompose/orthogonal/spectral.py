@@ -9,6 +9,7 @@ from polyad.decompose.diagonalisation import Diagonalisation, checked_stack, sum
 from polyad.decompose.orthogonal.contractions import eigenvectors_of_one
 
 N_TRIES = 16
+AT_ONCE = 64  # contractions whose eigenvalues are found together
 
 
 def spectral(
@@ -62,14 +63,15 @@ def svtd(
     if directions is None:
         directions = np.vstack([np.eye(P), fixed_directions(P, N_TRIES)])
     lengths = np.linalg.norm(directions, axis=1)
-    best, best_gap = stack[0], -1.0
-    for direction, length in zip(directions, lengths):
-        if length == 0:
-            continue
-        contraction = np.tensordot(direction / length, stack, axes=1)
-        values = linalg.eigvalsh(contraction)
-        spread = values[-1] - values[0]
-        gap = float(np.diff(values).min(initial=np.inf) / spread) if spread > 0 else 0.0
-        if gap > best_gap:
-            best, best_gap = contraction, gap
+    usable = directions[lengths > 0] / lengths[lengths > 0, None]
+    gaps = np.concatenate([_gaps(stack, part) for part in np.array_split(usable, max(1, len(usable) // AT_ONCE))])
+    best = np.tensordot(usable[int(gaps.argmax())], stack, axes=1) if gaps.size else stack[0]
     return summarise(stack, linalg.eigh(best)[1], int(directions.shape[0]), True)
+
+
+def _gaps(stack: FloatArray, directions: FloatArray) -> FloatArray:
+    """Return the least gap between eigenvalues over their spread, for the contraction with every direction."""
+    values = np.linalg.eigvalsh(np.tensordot(directions, stack, axes=1))
+    spread = values[:, -1] - values[:, 0]
+    least = np.diff(values, axis=1).min(axis=1, initial=np.inf)
+    return np.where(spread > 0, least / np.where(spread > 0, spread, 1.0), 0.0)

@@ -40,13 +40,17 @@ N_PARTS = 8  # of the rows, whose differences tell how well factors are determin
 
 @dataclass(frozen=True)
 class CrossOptions:
-    """What the user chose (see the parameters of the models), and which views hold Poisson counts."""
+    """What the user chose (see the parameters of the models), and which views hold Poisson counts.
+
+    ``usual_step`` is that of the characteristic function where ``step`` is None.
+    """
 
     n_components: int
     statistics: str
     method: str | SimilarityDiagonaliser
     metric: str
-    step: float
+    step: float | None
+    usual_step: float
     max_iter: int | None
     x_counts: bool
     y_counts: bool
@@ -55,6 +59,8 @@ class CrossOptions:
         for name, value, known in (("statistics", self.statistics, STATISTICS), ("metric", self.metric, METRICS)):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, known))}.")
+        if self.step is not None and not (np.isfinite(self.step) and self.step > 0):
+            raise ValueError(f"step is {self.step}; give a positive number, or None.")
         if self.statistics == "fourth" and (self.x_counts or self.y_counts):
             raise ValueError(
                 'statistics is "fourth", which is for two views of measurements: counts are skewed, so "third" or '
@@ -234,8 +240,9 @@ def points_of(
     if statistics in ("third", "fourth"):
         return None
     if statistics == "generalised":
-        return processing_points(W1, W2, *_paper_scales(source))
-    return processing_points(W1, W2, *unit_scales(projected_covariances(source, W1, W2, means), options.step))
+        return processing_points(W1, W2, *_paper_scales(source, PAPER_STEP if options.step is None else options.step))
+    step = options.usual_step if options.step is None else options.step
+    return processing_points(W1, W2, *unit_scales(projected_covariances(source, W1, W2, means), step))
 
 
 def targets(
@@ -286,10 +293,11 @@ def parts_of(
     return found
 
 
-def _paper_scales(source: Source) -> tuple[float, float]:
+def _paper_scales(source: Source, step: float) -> tuple[float, float]:
+    """Return the scale of each view's points: the step over the mean size of an entry."""
     sizes = total(_absolute_sums, source)
     x_scale, y_scale = (
-        PAPER_STEP * source.n_rows * columns / max(size, 1e-300) for size, columns in zip(sizes, source.widths)
+        step * source.n_rows * columns / max(size, 1e-300) for size, columns in zip(sizes, source.widths)
     )
     return x_scale, y_scale
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose import Diagonaliser
-from polyad.decompose.orthogonal.registry import Method
+from polyad.decompose.orthogonal.registry import MethodName
 from polyad.engine import Block, Source, expect, rows
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
@@ -27,7 +27,9 @@ from polyad.moments.source_cumulants import source_cumulants
 STATISTICS = ("cumulants", "generalised")
 RATES = ("shared", "own")
 LENGTHS_VARY = 0.5  # of the variance that independent intensities give the lengths: with less a warning is due
-AGREEING = 1.5  # most by which the total that the lengths tell may differ from the one that pairs of words tell
+AGREEING = (
+    1.5  # factor by which the total that the lengths tell may differ from that of pairs of words, and be believed
+)
 FURTHEST = 100.0  # most by which the shape of a topic may differ from what it is with a rate that all share
 
 
@@ -93,7 +95,7 @@ class DiscreteICA(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: Method | Diagonaliser | None = None,
+        method: MethodName | Diagonaliser | None = None,
         statistics: str = "cumulants",
         step: float = STEP,
         rates: str = "shared",
@@ -172,8 +174,9 @@ class DiscreteICA(TopicModel):
         excess, expected = summary.length_variance - summary.mean_length, summary.mean_length**2 / by_pairs
         noise = 4 * np.sqrt((2 + 6 / by_pairs) / summary.n_documents)  # four standard errors of a gamma's variance
         if self.n_components == 1 or excess >= min(LENGTHS_VARY, 1 - noise) * expected:
-            by_lengths = summary.mean_length**2 / max(excess, 1e-9 * expected)
-            return float(np.clip(by_lengths, by_pairs / AGREEING, AGREEING * by_pairs))
+            apart = float(np.log(expected / max(excess, 1e-9 * expected)))  # of the two totals, in logarithms
+            # All of the difference counts while it is small, and none of it where the two contradict each other.
+            return by_pairs * float(np.exp(apart * np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0)))
         warnings.warn(
             "The lengths of the documents vary less than independent topics would make them (variance "
             f"{summary.length_variance:.3g}, of which {summary.mean_length:.3g} is counting; {expected:.3g} more "

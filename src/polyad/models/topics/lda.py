@@ -6,7 +6,7 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
-from polyad.decompose.orthogonal.registry import Method
+from polyad.decompose.orthogonal.registry import MethodName
 from polyad.engine import Source, expect
 from polyad.inference.gibbs import gibbs_shares
 from polyad.inference.posterior import topic_shares
@@ -103,7 +103,7 @@ class LDA(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: Method | Diagonaliser = "power",
+        method: MethodName | Diagonaliser = "power",
         weights: Literal["uniform", "length"] | float = LENGTH_POWER,
         concentration: float | Literal["auto"] = "auto",
         doc_topic_prior: Any = None,

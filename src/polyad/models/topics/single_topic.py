@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser, mixture_weights
-from polyad.decompose.orthogonal.registry import Method
+from polyad.decompose.orthogonal.registry import MethodName
 from polyad.engine import Source, expect
 from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.inference.single_topic import MixturePolished, mixture_completion, polish_mixture, topic_posterior
@@ -72,7 +72,7 @@ class SingleTopic(TopicModel):
         self,
         n_components: int = 2,
         *,
-        method: Method | Diagonaliser = "power",
+        method: MethodName | Diagonaliser = "power",
         weights: Literal["uniform", "length"] | float = "length",
         topic_word_prior: float | None = None,
         polish: Polish = "fast",

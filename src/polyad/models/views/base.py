@@ -30,7 +30,7 @@ from polyad.models.views.stability import bootstrap_stability
 
 Statistics = Literal["auto", "third", "fourth", "characteristic", "generalised"]
 Metric = Literal["auto", "cca", "scale", "none"]
-SimilarityMethod = Literal["exact", "sh-rt", "just", "jdtm", "first_order", "spectral"]
+SimilarityMethod = Literal["exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral"]
 
 
 class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,6 +42,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
     has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 2
     signs_by: ClassVar[str] = "x"  # see polyad.models.recipes.factors.linear_factors
+    usual_step: ClassVar[float] = 0.6  # of the points at which the characteristic function is taken
 
     factors_: LinearFactors
     x_loadings_: FloatArray
@@ -63,7 +64,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
         statistics: Statistics = "auto",
         method: SimilarityMethod | SimilarityDiagonaliser = "jdtm",
         metric: Metric = "auto",
-        step: float = 0.6,
+        step: float | None = None,
         max_iter: int | None = None,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
@@ -128,6 +129,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
             method=self.method,
             metric=self.metric,
             step=self.step,
+            usual_step=self.usual_step,
             max_iter=self.max_iter,
             x_counts=counts[0],
             y_counts=counts[1],

@@ -26,7 +26,7 @@ class DiscreteCCA(TwoViewModel):
     statistics, metric, step
         See :class:`polyad.models.views.nongaussian.NonGaussianCCA`.
     method
-        A diagonaliser by similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "spectral", or a callable.
+        By similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral", or a callable.
     max_iter
         Of the diagonaliser.
     random_state

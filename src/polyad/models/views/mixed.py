@@ -29,7 +29,8 @@ class MixedCCA(TwoViewModel):
     method, metric, max_iter, random_state, n_jobs
         As there; the scale of a column of counts is its mean.
     step
-        Size of the processing points, in standard deviations.
+        Size of the processing points: in standard deviations for characteristic functions, and for "generalised" the
+        delta of eq. (46) of "Beyond CCA", over the mean size of a view's entries. None takes 0.6, and the paper's .1.
 
     Attributes
     ----------

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import numpy as np
 from sklearn.base import RegressorMixin
 
-from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
-from polyad.models.views.base import Metric, SimilarityMethod, Statistics, TwoViewModel
+from polyad.models.views.base import TwoViewModel
 
 
 class NonGaussianCCA(RegressorMixin, TwoViewModel):  # type: ignore[misc]
@@ -24,13 +22,14 @@ class NonGaussianCCA(RegressorMixin, TwoViewModel):  # type: ignore[misc]
         "generalised" (at real points, as in the paper "Beyond CCA"), or "auto": characteristic functions, of which
         the imaginary part is left out where the sources are not skewed.
     method
-        A diagonaliser by similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "spectral", or a callable.
+        By similarity: "exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral", or a callable.
     metric
         In which the views are whitened: "cca" (their covariances, the nearer to their diagonals the fewer rows there
         are for a column), "scale" (the scales of their columns), "none" (as in the paper), or "auto": "cca" for up
         to 2,000 columns.
     step
-        Size of the processing points, in standard deviations.
+        Size of the processing points: in standard deviations for characteristic functions, and for "generalised" the
+        delta of eq. (46) of "Beyond CCA", over the mean size of a view's entries. None takes 1.0, and the paper's .1.
     max_iter
         Of the diagonaliser.
     random_state
@@ -61,28 +60,7 @@ class NonGaussianCCA(RegressorMixin, TwoViewModel):  # type: ignore[misc]
     ((6, 2), (2000, 2), (2000, 5))
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        statistics: Statistics = "auto",
-        method: SimilarityMethod | SimilarityDiagonaliser = "jdtm",
-        metric: Metric = "auto",
-        step: float = 1.0,
-        max_iter: int | None = None,
-        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_components,
-            statistics=statistics,
-            method=method,
-            metric=metric,
-            step=step,
-            max_iter=max_iter,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+    usual_step = 1.0
 
     score = TwoViewModel.score  # in passes, and not that of the mixin, which wants all predictions in memory
 

@@ -1,0 +1,177 @@
+"""Noisy discrete ICA: counts whose rates are sums of independent intensities, and noise of every word."""
+
+import os
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from polyad.base.arrays import FloatArray
+from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
+from polyad.engine import Source, aligned, columns_of, count_blocks, ordered_by_content
+from polyad.models.fitting import fitted_at_once, running
+from polyad.models.recipes.cross import CrossOptions, fit_cross
+from polyad.models.recipes.factors import projected_rows, refuse_other_columns
+from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.moments.counts.discrete_ica import discrete_ica_moments
+from polyad.moments.counts.summary import summarise_counts
+from polyad.moments.views.cross import view_variances
+
+
+class NoisyDiscreteICA(BaseEstimator):  # type: ignore[misc]
+    """Discrete ICA with noise: X ~ Poisson(D a + e), where every word has noise of its own, of any distribution.
+
+    The model (12) of "Beyond CCA". Noise of a word adds to its variance and to no covariance, so that the covariances
+    of one half of the words with the other half know nothing of it: two views of the same intensities. Without noise
+    :class:`polyad.DiscreteICA` uses more of the data; with it its topics stay wrong.
+
+    Parameters
+    ----------
+    n_components
+        K: at most half of the words.
+    statistics, method, step, max_iter
+        As in :class:`polyad.DiscreteCCA`.
+    random_state
+        Has no effect: nothing in a fit is drawn. It is there for those who set it on every estimator.
+    n_jobs
+        Threads; None for all cores. The result does not depend on it.
+
+    Attributes
+    ----------
+    components_
+        K x M, topics: rows are not negative and sum to 1; the largest variance of intensities first.
+    variances_
+        K, of the intensities.
+    noise_variances_
+        M, of the noise of every word. Its mean is not to be told from that of the intensities.
+    mean_
+        M, of the counts.
+    diagnostics_
+        A :class:`polyad.models.views.diagnostics.FactorDiagnostics`.
+
+    Examples
+    --------
+    >>> from polyad.datasets import make_noisy_discrete_ica
+    >>> from polyad.metrics import l1_error
+    >>> sample = make_noisy_discrete_ica(8000, 40, 3)
+    >>> model = NoisyDiscreteICA(3).fit(sample.counts)
+    >>> l1_error(model.components_, sample.components) < 0.1
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        statistics: str = "auto",
+        method: str | SimilarityDiagonaliser = "jdtm",
+        step: float | None = None,
+        max_iter: int | None = None,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.statistics = statistics
+        self.method = method
+        self.step = step
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fitted_at_once
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Learn topics and noise.
+
+        Parameters
+        ----------
+        X
+            Documents x words: counts, sparse or dense, or a source of them.
+        y
+            Not used.
+        """
+        source = ordered_by_content(count_blocks(X))
+        halves = word_halves(summarise_counts(source).word_totals)
+        views = [columns_of(source, words) for words in halves]
+        options = CrossOptions(
+            self.n_components, self.statistics, self.method, "auto", self.step, 0.6, self.max_iter, True, True
+        )
+        found = fit_cross(aligned(*views), options)
+        loadings = self._joined(views, halves, found.x_loadings, found.y_loadings)
+        self._keep(source, loadings, found.diagnostics)
+        return self
+
+    def _joined(
+        self, views: list[Source], halves: list[NDArray[np.intp]], first: FloatArray, second: FloatArray
+    ) -> FloatArray:
+        """Return the loadings of all words, M x K, for intensities of variance 1."""
+        sizes = [_square_scales(view, loadings) for view, loadings in zip(views, (first, second))]
+        # Loadings of one half may be too large by what those of the other are too small by.
+        ratio = np.where((sizes[0] > 0) & (sizes[1] > 0), sizes[0] / np.where(sizes[1] > 0, sizes[1], 1.0), 1.0)
+        scale = np.clip(ratio, 1e-12, 1e12) ** 0.25
+        loadings = np.empty((sum(words.size for words in halves), len(scale)))
+        loadings[halves[0]], loadings[halves[1]] = first * scale, second / scale
+        return loadings
+
+    def _keep(self, source: Source, loadings: FloatArray, diagnostics: FactorDiagnostics) -> None:
+        signs = np.where((loadings * np.abs(loadings)).sum(axis=0) < 0, -1.0, 1.0)
+        positive = np.maximum(loadings * signs, 0.0)
+        sums = np.maximum(positive.sum(axis=0), 1e-300)
+        order = np.argsort(-sums, kind="stable")
+        moments = discrete_ica_moments(source)
+        self.mean_ = moments.mean
+        self.components_ = np.ascontiguousarray((positive / sums).T[order])
+        self.variances_ = sums[order] ** 2
+        own = view_variances(source, self.mean_) - self.mean_
+        self.noise_variances_ = np.maximum(own - self.variances_ @ self.components_**2, 0.0)
+        self.n_features_in_ = int(self.mean_.size)
+        fields = {**diagnostics.__dict__, "certainty": diagnostics.certainty[order]}
+        self.diagnostics_ = FactorDiagnostics(**fields)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Return the best linear estimate of the intensities less their means, N x K.
+
+        With V the variances of the intensities and P those of a word given them (noise and counting), it is
+        (V^-1 + D P^-1 D')^-1 D P^-1 (x - mean).
+        """
+        check_is_fitted(self)
+        with running(self.n_jobs):
+            source = count_blocks(X)
+            refuse_other_columns(source.n_columns, self.n_features_in_, "X")
+            spreads = self.noise_variances_ + self.mean_
+            weighted = self.components_ / np.where(spreads > 0, spreads, np.inf)
+            precision = np.diag(1 / self.variances_) + weighted @ self.components_.T
+            return projected_rows(source, linalg.solve(precision, weighted, assume_a="pos"), self.mean_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
+        from polyad.io import save  # the file knows the models, and not the other way round
+
+        save(self, path)
+
+
+def word_halves(totals: FloatArray) -> list[NDArray[np.intp]]:
+    """Return two halves of the words with about the same tokens: every other word by their number.
+
+    Examples
+    --------
+    >>> word_halves(np.array([9.0, 1.0, 5.0, 3.0]))
+    [array([0, 1]), array([2, 3])]
+    """
+    order = np.argsort(-totals, kind="stable")
+    place = np.empty(totals.size, np.intp)
+    place[order] = np.arange(totals.size)
+    # The first, fourth, fifth, eighth and so on: the two halves then take turns in having the larger of a pair.
+    return [np.flatnonzero(np.isin(place % 4, (0, 3)) == first) for first in (True, False)]
+
+
+def _square_scales(view: Source, loadings: FloatArray) -> FloatArray:
+    """Return r with cov(x) = sum_k r_k d_k d_k' beside the diagonal, by least squares over all pairs of words, K."""
+    moments = discrete_ica_moments(view)
+    own = view_variances(view, moments.mean) * view.n_rows / (view.n_rows - 1) - moments.mean
+    squares = loadings**2
+    gram = (loadings.T @ loadings) ** 2 - squares.T @ squares
+    wanted = np.einsum("mk,mk->k", loadings, moments.second @ loadings) - own @ squares
+    return np.asarray(linalg.lstsq(gram, wanted)[0], dtype=np.float64)

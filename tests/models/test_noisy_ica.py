@@ -1,0 +1,74 @@
+"""Discrete ICA with noise in every word: topics in spite of it, and its size."""
+
+import numpy as np
+import pytest
+
+from polyad import DiscreteICA, NoisyDiscreteICA, load
+from polyad.datasets import make_noisy_discrete_ica
+from polyad.metrics import l1_error, match_rows
+from polyad.models.noisy_ica import word_halves
+
+OPTIONS = {"noise_length": 300.0, "noise_shape": 0.03}
+
+
+def errors(model, N, seeds=2):
+    found = []
+    for seed in range(seeds):
+        sample = make_noisy_discrete_ica(N, 60, 3, random_state=seed, **OPTIONS)
+        found.append(l1_error(model.fit(sample.counts).components_, sample.components))
+    return np.mean(found)
+
+
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # of few documents, or of noise as topics
+def test_topics_are_found_in_spite_of_the_noise_and_more_data_help():
+    few, many = (errors(NoisyDiscreteICA(3), N) for N in (2000, 32_000))
+    assert many < 0.55 * few
+    assert many < 0.07
+    plain = errors(DiscreteICA(3, polish="off"), 32_000)
+    assert many < 0.5 * plain, "discrete ICA takes noise for topics"
+
+
+@pytest.mark.parametrize("shape", [0.05, 1.0])
+def test_variances_of_intensities_and_of_noise(shape):
+    sample = make_noisy_discrete_ica(40_000, 30, 2, noise_shape=shape)
+    model = NoisyDiscreteICA(2).fit(sample.counts)
+    order = match_rows(model.components_, sample.components)
+    true = sample.prior / sample.rate**2
+    assert np.abs(model.variances_[order] / true - 1).max() < 0.1
+    noise = shape * (100.0 / (30 * shape)) ** 2
+    assert abs(np.median(model.noise_variances_) / noise - 1) < 0.15
+    centred = sample.intensities - sample.intensities.mean(axis=0)
+    left = ((model.transform(sample.counts)[:, order] - centred) ** 2).sum(axis=0) / (centred**2).sum(axis=0)
+    assert left.max() < 0.5
+
+
+def test_transform_is_the_best_linear_estimate():
+    sample = make_noisy_discrete_ica(500, 20, 2)
+    model = NoisyDiscreteICA(2).fit(sample.counts)
+    D, V = model.components_, np.diag(model.variances_)
+    covariance = D.T @ V @ D + np.diag(model.noise_variances_ + model.mean_)
+    X = sample.counts.toarray()
+    expected = (X - X.mean(axis=0)) @ np.linalg.solve(covariance, D.T @ V)
+    assert np.allclose(model.transform(sample.counts), expected, atol=1e-8 * np.abs(expected).max())
+    with pytest.raises(ValueError, match="X has 19 columns"):
+        model.transform(X[:, :19])
+
+
+def test_halves_of_the_words_share_the_tokens():
+    totals = np.random.default_rng(0).gamma(0.3, size=101)
+    first, second = word_halves(totals)
+    assert np.array_equal(np.sort(np.concatenate([first, second])), np.arange(101))
+    assert abs(totals[first].sum() - totals[second].sum()) < totals.max()
+
+
+def test_order_of_documents_threads_and_files(tmp_path):
+    sample = make_noisy_discrete_ica(600, 30, 2)
+    model = NoisyDiscreteICA(2).fit(sample.counts)
+    order = np.random.default_rng(0).permutation(600)
+    again = NoisyDiscreteICA(2, n_jobs=1).fit(sample.counts[order])
+    assert again.components_.tobytes() == model.components_.tobytes()
+    assert again.noise_variances_.tobytes() == model.noise_variances_.tobytes()
+    model.save(tmp_path / "a.polyad")
+    back = load(tmp_path / "a.polyad")
+    assert np.array_equal(back.transform(sample.counts), model.transform(sample.counts))
+    assert np.array_equal(back.diagnostics_.certainty, model.diagnostics_.certainty)
