@@ -33,28 +33,31 @@ class Curvature:
 
     Attributes
     ----------
-    turned
-        R_p, P x K x K.
+    rotation
+        V.
+    images
+        A_p V, P x K x K: one matrix product, from which the rest follows.
     diagonals
         d_k, P x K.
     """
 
-    turned: FloatArray
+    rotation: FloatArray
+    images: FloatArray
     diagonals: FloatArray
 
     @classmethod
     def at(cls, stack: FloatArray, rotation: FloatArray) -> "Curvature":
         """Return the derivatives at a rotation of a stack of symmetric matrices, in the stack's precision."""
         P, K, _ = stack.shape
-        turned, diagonals = np.empty((P, K, K), stack.dtype), np.empty((P, K), stack.dtype)
+        images, diagonals = np.empty((P, K, K), stack.dtype), np.empty((P, K), stack.dtype)
         rotation = rotation.astype(stack.dtype, copy=False)
 
         def turn(some: slice) -> None:
-            np.matmul(rotation.T @ stack[some], rotation, out=turned[some])
-            diagonals[some] = np.diagonal(turned[some], axis1=1, axis2=2)
+            np.matmul(stack[some], rotation, out=images[some])
+            diagonals[some] = np.einsum("pik,ik->pk", images[some], rotation)
 
         each_part(turn, P, K)
-        return cls(turned, diagonals)
+        return cls(rotation, images, diagonals)
 
     @cached_property
     def objective(self) -> float:
@@ -62,9 +65,25 @@ class Curvature:
         return float((self.diagonals**2).sum(dtype=np.float64))
 
     @cached_property
+    def pull(self) -> FloatArray:
+        """The sum of A_p v_k (d_k)_p, one column for each k: a quarter of the gradient with respect to V."""
+        return np.einsum("pik,pk->ik", self.images, self.diagonals).astype(np.float64)
+
+    @cached_property
     def own(self) -> FloatArray:
         """<d_k, r_ik>, one column for each k."""
-        return np.einsum("pik,pk->ik", self.turned, self.diagonals).astype(np.float64)
+        return np.asarray(self.rotation.T @ self.pull, dtype=np.float64)
+
+    @cached_property
+    def turned(self) -> FloatArray:
+        """R_p, P x K x K."""
+        turned = np.empty_like(self.images)
+
+        def turn(some: slice) -> None:
+            np.matmul(self.rotation.T, self.images[some], out=turned[some])
+
+        each_part(turn, *self.diagonals.shape)
+        return turned
 
     @property
     def gradient(self) -> FloatArray:
