@@ -13,6 +13,7 @@ from polyad.base.arrays import FloatArray
 
 NEAR = 0.08  # of the K-th eigenvalue: those that are smaller by more have no weight
 WIDEST = 10  # directions beyond K: the work goes with the fourth power of all
+NOISE = 2.0  # times the most negative eigenvalue: what is smaller may be noise, whose positive side is the longer one
 INWARDS = 0.5  # of the fall of eigenvalues beyond K: how far above the K-th weights begin to fall
 LEAST = 0.02  # a direction with less weight has no part in a third moment worth its work
 
@@ -37,7 +38,7 @@ def edge_weights(spectrum: FloatArray, n_components: int, width: int = WIDEST) -
     K, known = n_components, spectrum[: n_components + width]
     if spectrum.size <= K or width == 0:
         return np.ones(min(K, spectrum.size))
-    last, noise = float(spectrum[K - 1]), -float(spectrum[-1])
+    last, noise = float(spectrum[K - 1]), -NOISE * float(spectrum[-1])
     none = max(float(spectrum[min(K + width, spectrum.size - 1)]), (1 - NEAR) * last, noise)
     whole = last + INWARDS * max(float(spectrum[K]) - none, 0.0)
     if last <= none:  # a tie over the whole width, or noise: nothing is gained by more of it
