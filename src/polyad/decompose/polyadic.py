@@ -92,7 +92,7 @@ def polyadic_decomposition(
         diagonalisation = diagonaliser(method)(
             own.third(own_whitener, images[used]), directions=directions, max_iter=max_iter
         )
-        diagonalisation = _strongest(diagonalisation, n_components)
+        diagonalisation = _largest(diagonalisation, images, n_components)
         values = diagonalisation.values
         if method == "svtd":
             unwhitened = diagonalisation.rotation.T @ whitening.whitener
@@ -104,15 +104,15 @@ def polyadic_decomposition(
     return Polyadic(components, np.abs(values), sure, whitening, diagonalisation)
 
 
-def _strongest(found: Diagonalisation, n_components: int) -> Diagonalisation:
-    """Return the K components that have most of what is on the diagonals, where a soft edge has let in more.
+def _largest(found: Diagonalisation, images: FloatArray, n_components: int) -> Diagonalisation:
+    """Return the K components with the largest loadings, where a soft edge has let in more.
 
-    The others consist of directions with small weights.
+    In a model they are the most frequent ones, and the others consist of directions with small weights.
     """
     if found.rotation.shape[1] <= n_components:
         return found
-    squares = (found.diagonals**2).sum(axis=0)
-    kept = np.sort(np.argsort(-squares, kind="stable")[:n_components])
+    sizes = np.abs(images @ found.rotation).sum(axis=0)
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_components])
     return replace(
         found, rotation=found.rotation[:, kept], diagonals=found.diagonals[:, kept], turned=found.turned[kept]
     )

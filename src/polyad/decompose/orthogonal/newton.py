@@ -8,13 +8,14 @@ second order,
       + 2 sum_ijk B_ik B_jk <d_k, r_ij> + 2 sum_ik (B^2)_ik <d_k, r_ik>.
 
 All that is quadratic in one column of B is one K x K matrix for each k, put together once (:class:`Hessian`). A product
-with the Hessian then costs next to nothing, and its system is solved by conjugate gradients. Seven digits are enough for
-the Hessian, since a step need not be exact, and near the end one serves for several steps. Ten such steps end where
-hundreds of others do.
+with the Hessian then costs next to nothing, and its system is solved by conjugate gradients. Seven digits are enough
+for the Hessian, since a step need not be exact, and near the end one serves for several steps. A few such steps end
+where hundreds of others do.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -132,8 +133,8 @@ class Hessian:
         """Return the second derivative where the first ones are known."""
         P, K, _ = here.turned.shape
         turned, diagonals = (array.astype(np.float32, copy=False) for array in (here.turned, here.diagonals))
-        blocks = np.empty((K, K, K), np.float32)
-        products = np.empty((K, K * K), np.float32)
+        blocks: Any = np.empty((K, K, K), np.float32)
+        products: Any = np.empty((K, K * K), np.float32)
 
         def multiply(rows: slice) -> None:
             places = slice(rows.start * K, rows.stop * K)

@@ -170,7 +170,7 @@ class _Test:
             diagonal = np.diagonal(projected, -place)
             band[width - 1 + place, : n - place] = diagonal
             band[width - 1 - place, place:] = diagonal
-        values = linalg.eigvals_banded(band[width - 1 :], lower=True)[::-1]
+        values: FloatArray = linalg.eigvals_banded(band[width - 1 :], lower=True)[::-1].astype(np.float64, copy=False)
         first = self.n_pairs - 1
         if self.weigh is not None:
             first = min(int((self.weigh(values) >= 1).sum()), first)
