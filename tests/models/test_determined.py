@@ -167,7 +167,8 @@ def test_noise_turns_components_as_far_as_it_is_said_to():
 def test_certainty_has_its_bounds():
     assert np.array_equal(turning(np.zeros((3, 2, 2))), [np.inf, np.inf])
     assert np.array_equal(turning(np.ones((3, 1, 1))), [0.0])
-    assert np.array_equal(leaving(np.array([2.0, 1.0]), 2, 2, 0.1), [0.0, 0.0])
-    assert leaving(np.array([2.0, 1.0, 1.0]), 2, 3, 0.1)[1] == np.inf
+    assert np.array_equal(leaving(np.array([2.0, 1.0]), np.ones(2), 2, 0.1), [0.0, 0.0])
+    assert leaving(np.array([2.0, 1.0, 1.0]), np.ones(2), 3, 0.1)[1] == np.inf
+    assert np.array_equal(leaving(np.array([2.0, 1.0, 1.0]), np.ones(3), 3, 0.1), np.zeros(3))
     assert np.array_equal(certainty(np.array([0.0, np.inf])), [1.0, 0.0])
     assert gaussian_turning(np.array([5.0])) == 0

@@ -65,30 +65,39 @@ def gaussian_turning(statistics: FloatArray) -> FloatArray:
     return np.asarray(squares.sum(axis=0), dtype=np.float64)
 
 
-def leaving(spectrum: FloatArray, n_components: int, n_columns: int, noise: float) -> FloatArray:
-    """Return the squared angle by which noise turns each of the K first eigenvectors out of their space, K.
+def leaving(spectrum: FloatArray, weights: FloatArray, n_columns: int, noise: float) -> FloatArray:
+    """Return the squared angle by which noise turns each of the first eigenvectors out of their space.
+
+    To turn two directions of the same weight into each other leaves the space as it is.
 
     Parameters
     ----------
     spectrum
         Eigenvalues, largest first; those that are not known are taken as zero.
-    n_components, n_columns
-        K, and the size of the matrix.
+    weights
+        Of the first eigenvectors: 1 where they are wholly in the space. The others are not in it.
+    n_columns
+        Size of the matrix.
     noise
         Norm of the noise: for independent entries of size s it is 2 s sqrt(n_columns).
 
     Examples
     --------
-    >>> leaving(np.array([4.0, 1.0, 0.9]), 2, 3, noise=0.1).round(4)
+    >>> leaving(np.array([4.0, 1.0, 0.9]), np.ones(2), 3, noise=0.1).round(4)
     array([0.0001, 0.0833])
+    >>> leaving(np.array([4.0, 1.0, 0.9]), np.array([1.0, 0.2, 0.1]), 3, noise=0.1).round(4)
+    array([0.0001, 0.0009, 0.0009])
     """
-    inside, outside = spectrum[:n_components, None], spectrum[n_components:]
-    gaps = inside - outside
+    all_weights = np.zeros(spectrum.size)
+    all_weights[: weights.size] = weights
+    gaps = np.abs(spectrum[: weights.size, None] - spectrum)
+    change = np.abs(weights[:, None] - all_weights)
     entry = noise / (2 * np.sqrt(n_columns))
     tied = gaps <= TIED * float(np.abs(spectrum).max(initial=0.0))
-    squares = np.where(tied, np.inf, (entry / np.where(tied, 1.0, gaps)) ** 2).sum(axis=1)
-    others = max(n_columns - spectrum.size, 0) * (entry / np.maximum(spectrum[:n_components], 1e-300)) ** 2
-    return np.asarray(squares + others, dtype=np.float64)
+    angles = np.where(tied, np.inf, entry / np.where(tied, 1.0, gaps))
+    squares = (np.where(change > 0, change, 0.0) * np.where(change > 0, angles, 0.0)) ** 2
+    others = max(n_columns - spectrum.size, 0) * (weights * entry / np.maximum(spectrum[: weights.size], 1e-300)) ** 2
+    return np.asarray(squares.sum(axis=1) + others, dtype=np.float64)
 
 
 def certainty(turned: FloatArray, left: FloatArray | float = 0.0) -> FloatArray:

@@ -87,6 +87,7 @@ def polyadic_decomposition(
             metric=scale[used],
             strict=strict,
             few_products=moments.passes_are_dear,
+            soft_edge=True,
         )
         own_whitener = whitening.whitener
         whitening = replace(whitening, whitener=_among_all_words(own_whitener, used, moments.mean.size))
@@ -96,6 +97,7 @@ def polyadic_decomposition(
         diagonalisation = diagonaliser(method)(
             own.third(own_whitener, images[used]), directions=directions, max_iter=max_iter
         )
+        diagonalisation = _largest(diagonalisation, images, n_components)
         values = diagonalisation.values
         if known.reads_rows:
             unwhitened = diagonalisation.rotation.T @ whitening.whitener
@@ -105,6 +107,20 @@ def polyadic_decomposition(
             components = (images @ (signs * diagonalisation.rotation)).T  # word by word in memory, as it is used next
     sure = certainty(diagonalisation.turned, whitening.left @ diagonalisation.rotation**2)
     return Polyadic(components, np.abs(values), sure, whitening, diagonalisation)
+
+
+def _largest(found: Diagonalisation, images: FloatArray, n_components: int) -> Diagonalisation:
+    """Return the K components with the largest loadings, where a soft edge has let in more.
+
+    In a model they are the most frequent ones, and the others consist of directions with small weights.
+    """
+    if found.rotation.shape[1] <= n_components:
+        return found
+    sizes = np.abs(images @ found.rotation).sum(axis=0)
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_components])
+    return replace(
+        found, rotation=found.rotation[:, kept], diagonals=found.diagonals[:, kept], turned=found.turned[kept]
+    )
 
 
 def copies_used_words(n_components: int, n_words: int, n_cells: int) -> bool:

@@ -8,13 +8,14 @@ second order,
       + 2 sum_ijk B_ik B_jk <d_k, r_ij> + 2 sum_ik (B^2)_ik <d_k, r_ik>.
 
 All that is quadratic in one column of B is one K x K matrix for each k, put together once (:class:`Hessian`). A product
-with the Hessian then costs next to nothing, and its system is solved by conjugate gradients. Seven digits are enough for
-the Hessian, since a step need not be exact, and near the end one serves for several steps. Ten such steps end where
-hundreds of others do.
+with the Hessian then costs next to nothing, and its system is solved by conjugate gradients. Seven digits are enough
+for the Hessian, since a step need not be exact, and near the end one serves for several steps. A few such steps end
+where hundreds of others do.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,28 +34,31 @@ class Curvature:
 
     Attributes
     ----------
-    turned
-        R_p, P x K x K.
+    rotation
+        V.
+    images
+        A_p V, P x K x K: one matrix product, from which the rest follows.
     diagonals
         d_k, P x K.
     """
 
-    turned: FloatArray
+    rotation: FloatArray
+    images: FloatArray
     diagonals: FloatArray
 
     @classmethod
     def at(cls, stack: FloatArray, rotation: FloatArray) -> "Curvature":
         """Return the derivatives at a rotation of a stack of symmetric matrices, in the stack's precision."""
         P, K, _ = stack.shape
-        turned, diagonals = np.empty((P, K, K), stack.dtype), np.empty((P, K), stack.dtype)
+        images, diagonals = np.empty((P, K, K), stack.dtype), np.empty((P, K), stack.dtype)
         rotation = rotation.astype(stack.dtype, copy=False)
 
         def turn(some: slice) -> None:
-            np.matmul(rotation.T @ stack[some], rotation, out=turned[some])
-            diagonals[some] = np.diagonal(turned[some], axis1=1, axis2=2)
+            np.matmul(stack[some], rotation, out=images[some])
+            diagonals[some] = np.einsum("pik,ik->pk", images[some], rotation)
 
         each_part(turn, P, K)
-        return cls(turned, diagonals)
+        return cls(rotation, images, diagonals)
 
     @cached_property
     def objective(self) -> float:
@@ -62,9 +66,25 @@ class Curvature:
         return float((self.diagonals**2).sum(dtype=np.float64))
 
     @cached_property
+    def pull(self) -> FloatArray:
+        """The sum of A_p v_k (d_k)_p, one column for each k: a quarter of the gradient with respect to V."""
+        return np.einsum("pik,pk->ik", self.images, self.diagonals).astype(np.float64)
+
+    @cached_property
     def own(self) -> FloatArray:
         """<d_k, r_ik>, one column for each k."""
-        return np.einsum("pik,pk->ik", self.turned, self.diagonals).astype(np.float64)
+        return np.asarray(self.rotation.T @ self.pull, dtype=np.float64)
+
+    @cached_property
+    def turned(self) -> FloatArray:
+        """R_p, P x K x K."""
+        turned = np.empty_like(self.images)
+
+        def turn(some: slice) -> None:
+            np.matmul(self.rotation.T, self.images[some], out=turned[some])
+
+        each_part(turn, *self.diagonals.shape)
+        return turned
 
     @property
     def gradient(self) -> FloatArray:
@@ -113,8 +133,8 @@ class Hessian:
         """Return the second derivative where the first ones are known."""
         P, K, _ = here.turned.shape
         turned, diagonals = (array.astype(np.float32, copy=False) for array in (here.turned, here.diagonals))
-        blocks = np.empty((K, K, K), np.float32)
-        products = np.empty((K, K * K), np.float32)
+        blocks: Any = np.empty((K, K, K), np.float32)
+        products: Any = np.empty((K, K * K), np.float32)
 
         def multiply(rows: slice) -> None:
             places = slice(rows.start * K, rows.stop * K)

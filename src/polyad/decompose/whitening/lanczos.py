@@ -1,19 +1,22 @@
 """Largest eigenvalues of a symmetric operator by block Lanczos with reorthogonalisation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_columns
-from polyad.engine import sum_over
+from polyad.engine import for_each, sum_over
 
 BLOCK = 8  # columns multiplied at a time: small blocks need fewer columns in all, large ones fewer products
 NEGLIGIBLE = 1e-11  # of the operator's size: what is left of a new direction after orthogonalisation
 ROUNDING = 1e-13  # of the largest eigenvalue: residuals below are as small as they get
+LOOKED_AT = 6  # eigenvectors whose residuals tell whether it is worth computing all of them
 CHUNK_ROWS = 1 << 13  # rows of the basis that one thread multiplies at a time
 
 
@@ -56,6 +59,7 @@ def largest_eigenpairs(
     block_columns: int = BLOCK,
     start: FloatArray | None = None,
     tol: float = 1e-6,
+    weigh: Callable[[FloatArray], FloatArray] | None = None,
 ) -> Eigenpairs:
     """Return the algebraically largest eigenpairs of a symmetric operator.
 
@@ -78,6 +82,10 @@ def largest_eigenpairs(
     tol
         Converged when the space of the K vectors is known to this angle: when the residuals are below tol times the
         gap between the K-th eigenvalue and the next, or at rounding.
+    weigh
+        For a space without a sharp edge: a function that gives the weights of the K vectors from the eigenvalues. It
+        has converged when the residuals, relative to their eigenvalues and times their weights, are below tol. No gap
+        is needed, since to mix vectors of like weight changes nothing.
 
     Examples
     --------
@@ -93,7 +101,9 @@ def largest_eigenpairs(
     basis = np.empty((M, most_columns), order="F")
     projected = np.zeros((most_columns, most_columns))
     block = linalg.qr(start, mode="economic")[0]
-    filled, n_products, scale, tests = 0, 0, 0.0, _Tests(n_pairs, block_columns)
+    filled, n_products, scale = 0, 0, 0.0
+    test = _Test(n_pairs, tol, weigh)
+    next_test = 3 * n_pairs + 8 * block_columns  # text needs more
     while True:
         first, filled = filled, filled + block.shape[1]
         basis[:, first:filled] = block
@@ -112,41 +122,84 @@ def largest_eigenpairs(
         projected[first:filled, recent] = local.T
         block, coupling = _orthonormal_part(image, scale)
         exhausted = block.shape[1] == 0 or filled + block.shape[1] > most_columns
-        if not exhausted and filled < tests.next:
-            continue
-        values, vectors = linalg.eigh(projected[:filled, :filled])
+        if not exhausted:
+            if filled < next_test:
+                continue
+            next_test = filled + max(2 * block_columns, filled // 16)
+            if not test.may_pass(projected[:filled, :filled], coupling, 2 * block_columns):
+                continue
+        values, vectors = linalg.eigh(projected[:filled, :filled], driver="evd")
         values, vectors = values[::-1], vectors[:, : -min(n_pairs + n_beyond, filled) - 1 : -1]
         residuals = np.linalg.norm(coupling @ vectors[first:filled, :n_pairs], axis=0)
-        converged = tests.passed(filled, values, residuals, tol)
+        converged = test.passed(values, residuals, np.arange(residuals.size))
         if exhausted or converged:
-            return Eigenpairs(values, seen @ vectors, residuals, filled, converged)
+            return Eigenpairs(values, _products(seen, vectors), residuals, filled, converged)
 
 
-class _Tests:
-    """Decides when to look whether the eigenpairs have converged: a test costs as much as several steps.
+@dataclass(frozen=True)
+class _Test:
+    """Whether the eigenpairs have converged."""
 
-    Residuals fall faster and faster: where the line through the logarithms of the last two meets the target, there are
-    more columns than needed. The next test is half way there.
-    """
+    n_pairs: int
+    tol: float
+    weigh: Callable[[FloatArray], FloatArray] | None
 
-    def __init__(self, n_pairs: int, block_columns: int) -> None:
-        self.next, self.block = (7 * n_pairs) // 2 + 8 * block_columns, block_columns
-        self.seen: tuple[int, float] | None = None
+    def passed(self, values: FloatArray, residuals: FloatArray, places: NDArray[np.integer]) -> bool:
+        """Tell whether the residuals of the eigenpairs at some places, largest first, are small enough."""
+        rounding = ROUNDING * float(np.abs(values).max(initial=0.0))
+        if self.weigh is None:
+            return float(residuals.max(initial=0.0)) <= max(self.tol * _gap(values, self.n_pairs), rounding)
+        places = places[: values.size]
+        weights = np.zeros(values.size)
+        weighed = self.weigh(values)
+        weights[: weighed.size] = weighed
+        allowed = np.maximum(self.tol * np.abs(values[places]), rounding)
+        return bool((weights[places] * residuals <= allowed).all())
 
-    def passed(self, n_columns: int, values: FloatArray, residuals: FloatArray, tol: float) -> bool:
-        """Tell whether residuals are small enough, and choose when to look next."""
-        largest = float(residuals.max(initial=0.0))
-        allowed = max(tol * _gap(values, residuals.size), ROUNDING * float(np.abs(values).max(initial=0.0)))
-        if largest <= allowed:
-            return True
-        ahead = max(2 * self.block, n_columns // 10)
-        if self.seen is not None and largest < self.seen[1]:
-            per_column = np.log(self.seen[1] / largest) / (n_columns - self.seen[0])
-            distance = np.log(largest / max(allowed, 1e-300)) / per_column
-            ahead = int(np.clip(distance / 2, 2 * self.block, max(n_columns // 8, 2 * self.block)))
-        self.seen = n_columns, largest
-        self.next = n_columns + ahead
-        return False
+    def may_pass(self, projected: FloatArray, coupling: FloatArray, width: int) -> bool:
+        """Tell whether the test may pass, at a fraction of the cost of the eigenvectors that it needs.
+
+        The projection of the operator on a Krylov space has a narrow band. Its eigenvalues alone are found quickly, and
+        so are a few eigenvectors, by inverse iteration; the last of the K pairs are the last to converge.
+        """
+        n = projected.shape[0]
+        if n <= self.n_pairs:
+            return False
+        band = np.zeros((2 * width - 1, n))
+        for place in range(width):
+            diagonal = np.diagonal(projected, -place)
+            band[width - 1 + place, : n - place] = diagonal
+            band[width - 1 - place, place:] = diagonal
+        values: FloatArray = linalg.eigvals_banded(band[width - 1 :], lower=True)[::-1].astype(np.float64, copy=False)
+        first = self.n_pairs - 1
+        if self.weigh is not None:
+            first = min(int((self.weigh(values) >= 1).sum()), first)
+        places = np.unique(np.linspace(max(first - 1, 0), self.n_pairs - 1, LOOKED_AT).astype(np.intp))
+        residuals = [_residual(band, float(values[place]), coupling) for place in places]
+        return self.passed(values, np.array(residuals), places)
+
+
+def _residual(band: FloatArray, value: float, coupling: FloatArray) -> float:
+    """Residual of the eigenvector of a band matrix to an eigenvalue, by inverse iteration."""
+    width, n = band.shape[0] // 2, band.shape[1]
+    shifted = band.copy()
+    shifted[width] -= value + 1e-14 * max(float(np.abs(band).max()), 1e-300)  # not singular
+    vector = fixed_columns(n, 1)
+    for _ in range(2):
+        vector = linalg.solve_banded((width, width), shifted, vector)
+        vector /= np.linalg.norm(vector)
+    return float(np.linalg.norm(coupling @ vector[n - coupling.shape[1] :]))
+
+
+def _products(basis: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Multiply a tall basis, some of its rows at a time."""
+    products = np.empty((basis.shape[0], vectors.shape[1]))
+
+    def multiply(rows: slice) -> None:
+        np.matmul(basis[rows], vectors, out=products[rows])
+
+    for_each(multiply, _row_chunks(basis.shape[0]))
+    return products
 
 
 def _gap(values: FloatArray, n_pairs: int) -> float:
@@ -162,9 +215,7 @@ def _subspace_error(values: FloatArray, residuals: FloatArray) -> float:
 
 def _project_out(basis: FloatArray, image: FloatArray) -> FloatArray:
     """Take the parts along an orthonormal basis out of columns, in place; return their coefficients."""
-    n_chunks = 2 * -(-image.shape[0] // (2 * CHUNK_ROWS))
-    edges = [image.shape[0] * chunk // n_chunks for chunk in range(n_chunks + 1)]
-    chunks = [slice(first, last) for first, last in pairwise(edges)]
+    chunks = _row_chunks(image.shape[0])
     coefficients = sum_over(lambda rows: basis[rows].T @ image[rows], chunks)
 
     def subtract(rows: slice) -> int:
@@ -173,6 +224,12 @@ def _project_out(basis: FloatArray, image: FloatArray) -> FloatArray:
 
     sum_over(subtract, chunks)
     return coefficients
+
+
+def _row_chunks(n_rows: int) -> list[slice]:
+    n_chunks = 2 * -(-n_rows // (2 * CHUNK_ROWS))
+    edges = [n_rows * chunk // n_chunks for chunk in range(n_chunks + 1)]
+    return [slice(first, last) for first, last in pairwise(edges)]
 
 
 def _orthonormal_part(image: FloatArray, scale: float) -> tuple[FloatArray, FloatArray]:

@@ -8,8 +8,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.certainty import leaving
+from polyad.decompose.edge import LEAST, WIDEST, edge_weights
 from polyad.decompose.whitening.lanczos import BLOCK, largest_eigenpairs
 
+SHARP = 1e-6  # angle to which a space with a sharp edge is known, by a bound
+SOFT = 5e-6  # residual of one with a soft edge; its angle is a fifth of that
 DENSE_SIZE = 256  # up to here a dense eigendecomposition costs less than a Krylov basis
 
 
@@ -41,7 +44,11 @@ class Whitening:
     Attributes
     ----------
     whitener
-        W, K x M, with W S W' = I.
+        W, K x M, with W S W' = I. With a soft edge the rows are multiplied by weights, and there may be more than K.
+    n_components
+        K.
+    weights
+        Of the rows: see :mod:`polyad.decompose.edge`. All are 1 where the edge is sharp.
     spectrum
         Eigenvalues of S in the metric, largest first; more than K of them where they were found on the way.
     noise
@@ -51,10 +58,12 @@ class Whitening:
     subspace_error
         Bound of the sine of the angle between the space of the K directions and that of the sample.
     left
-        K: the squared angle by which noise turns each direction out of the space of all.
+        For each row: the squared angle by which noise turns its direction out of the space of all.
     """
 
     whitener: FloatArray
+    n_components: int
+    weights: FloatArray
     spectrum: FloatArray
     noise: float
     residual: float
@@ -64,7 +73,7 @@ class Whitening:
     @property
     def gap(self) -> float:
         """The K-th eigenvalue over the next one; near 1 the data do not single out K components."""
-        K = self.whitener.shape[0]
+        K = self.n_components
         if self.spectrum.size <= K or self.spectrum[K] <= 0:
             return float("inf")
         return float(self.spectrum[K - 1] / self.spectrum[K])
@@ -77,11 +86,12 @@ def whiten(
     metric: FloatArray | None = None,
     strict: bool = True,
     few_products: bool = False,
+    soft_edge: bool = False,
 ) -> Whitening:
     """Return a whitener W with W S W' = I.
 
     Eigenvectors are found until the space that they span is known to an angle of 1e-6, or, where the gap after the last
-    of them is too small for that, until ``krylov_columns`` are used up.
+    of them is too small for that, until ``krylov_columns`` are used up. A soft edge needs no gap.
 
     Parameters
     ----------
@@ -98,6 +108,9 @@ def whiten(
     few_products
         Multiply S with many columns a few times, rather than with a few columns many times: for data that must be read
         again for every product.
+    soft_edge
+        Let directions near the K-th count with weights that fall with their eigenvalue: W S W' is then the diagonal of
+        the squares of the weights. See :mod:`polyad.decompose.edge`.
 
     Raises
     ------
@@ -125,10 +138,15 @@ def whiten(
         full[used] = scale[:, None] * columns
         return scale[:, None] * (second @ full)[used]
 
+    edge = max(min(WIDEST, used.size - n_components - 1), 0) if soft_edge else 0
+
+    def weigh(values: FloatArray) -> FloatArray:
+        return edge_weights(values, n_components, edge)
+
     if used.size <= max(DENSE_SIZE, 4 * n_components):
         S = restricted(np.eye(used.size))
         values, vectors = linalg.eigh((S + S.T) / 2)
-        values, vectors = values[::-1], vectors[:, : -n_components - 1 : -1]
+        values, vectors = values[::-1], vectors[:, : -n_components - edge - 1 : -1]
         residuals, subspace_error = np.zeros(n_components), 0.0
     else:
         operator = LinearOperator(
@@ -139,19 +157,24 @@ def whiten(
         )
         pairs = largest_eigenpairs(
             operator,
-            n_components,
-            most_columns=krylov_columns(n_components, few_products),
+            n_components + edge,
+            most_columns=krylov_columns(n_components + edge, few_products),
             block_columns=block_columns(n_components, few_products),
+            weigh=weigh if edge else None,
+            tol=SOFT if edge else SHARP,
         )
-        values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals
+        values, vectors, residuals = pairs.values, pairs.vectors, pairs.residuals[:n_components]
         subspace_error = pairs.subspace_error
     _refuse_low_rank(values, n_components, used.size, strict)
-    kept = values[:n_components]
-    columns = np.zeros((M, n_components))  # in the order of memory in which passes use it
-    columns[used] = _fix_signs(vectors) * scale[:, None] / np.sqrt(kept)
-    noise, residual = float(max(-values[-1], 0.0)), float((residuals / kept).max())
-    left = leaving(values, n_components, used.size, noise)
-    return Whitening(columns.T, values, noise, residual, subspace_error, left)
+    weights = weigh(values)
+    weights = weights[: max(n_components, int((weights >= LEAST).sum()))]
+    kept = values[: weights.size]
+    columns = np.zeros((M, kept.size))  # in the order of memory in which passes use it
+    columns[used] = _fix_signs(vectors[:, : kept.size]) * scale[:, None] * (weights / np.sqrt(kept))
+    noise = float(max(-values[-1], 0.0))
+    residual = float((residuals / kept[:n_components]).max())
+    left = leaving(values, weights, used.size, noise)
+    return Whitening(columns.T, n_components, weights, values, noise, residual, subspace_error, left)
 
 
 def krylov_columns(n_components: int, few_products: bool = False) -> int:

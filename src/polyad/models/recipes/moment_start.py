@@ -9,6 +9,7 @@ from polyad.base.caller import warn_caller
 from polyad.base.determined import DETERMINED, NoiseWarning
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
 from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
+from polyad.decompose.edge import WIDEST
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Best, Block, Source, total, writing_bytes
@@ -65,10 +66,11 @@ def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
 
 def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
     """Return the working memory of :func:`start_from_moments`, in bytes."""
-    (N, M), K, dear = corpus.source.shape, n_components, corpus.source.passes_are_dear
-    in_flight = 8 * 8 * min(N, BLOCK_ROWS) * K  # projected rows of the blocks that a few threads work on
+    (N, M), dear = corpus.source.shape, corpus.source.passes_are_dear
     n_cells = corpus.summary.n_cells
-    columns_used = (8 + 4) * n_cells if not dear and copies_used_words(K, M, n_cells) else 0
+    columns_used = (8 + 4) * n_cells if not dear and copies_used_words(n_components, M, n_cells) else 0
+    K = min(n_components + WIDEST, M)  # directions
+    in_flight = 8 * 8 * min(N, BLOCK_ROWS) * K  # projected rows of the blocks that a few threads work on
     whitening = 8 * M * krylov_columns(K, dear) + PARTIAL_SUMS * 8 * M * K
     third = 8 * (6 + PARTIAL_SUMS) * K**3
     return in_flight + columns_used + whitening + third
