@@ -240,6 +240,21 @@ STORED: Mapping[str, StoredClass] = {
         names={"feature_names_in_": "M"},
         any_number=True,
     ),
+    "IndependentFactors": StoredClass(
+        "polyad.models",
+        {
+            "components_": ArrayRule(("K", "M")),
+            "mean_": ArrayRule(("M",)),
+            "whitener_": ArrayRule(("K", "M")),
+            "noise_": ArrayRule(("K", "K")),
+            "factor_means_": ArrayRule(("K",)),
+            "factor_variances_": ArrayRule(("K",), "positive"),
+            "cumulants_": ArrayRule(("K",)),
+        },
+        {"n_features_in_": "M"},
+        ("polyad.models", "FactorDiagnostics"),
+        _FACTOR_DIAGNOSTICS,
+    ),
     "HiddenMarkov": StoredClass(
         "polyad.models",
         {

@@ -1,6 +1,7 @@
 """Estimators with the scikit-learn API: validate, call, store."""
 
 from polyad.base.determined import NoiseWarning, UndeterminedWarning
+from polyad.models.independent_factors import IndependentFactors
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
 from polyad.models.selection import Selection, select_n_components
 from polyad.models.signals.ica import ICA
@@ -24,6 +25,7 @@ __all__ = [
     "DiscreteICA",
     "FactorDiagnostics",
     "HiddenMarkov",
+    "IndependentFactors",
     "MixedCCA",
     "MixtureDiagnostics",
     "MultiViewMixture",

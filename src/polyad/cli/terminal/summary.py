@@ -119,7 +119,7 @@ def model_sides(model: Any) -> list[SideModel]:
 def refuse_signals(path: str, model: Any) -> None:
     """Refuse a model of measurements, which has no words."""
     name = type(model).__name__
-    if name in ("ICA", "NonGaussianCCA", "MixedCCA"):
+    if name in ("ICA", "IndependentFactors", "NonGaussianCCA", "MixedCCA"):
         raise ValueError(f"{path} holds a {name}, which is of measurements and has no topics; use it from Python.")
     if name in ("SphericalMixture", "HiddenMarkov", "MultiViewMixture"):
         raise ValueError(f"{path} holds a {name}, which is a mixture and has no topics; use it from Python.")
