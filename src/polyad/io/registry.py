@@ -276,6 +276,7 @@ STORED: Mapping[str, StoredClass] = {
         {},
         ("polyad.models", "MixtureDiagnostics"),
         _MIXTURE_DIAGNOSTICS,
+        names={"view_names_": "V"},
     ),
     "SphericalMixture": StoredClass(
         "polyad.models",

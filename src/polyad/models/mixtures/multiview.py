@@ -24,7 +24,7 @@ from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
-from polyad.models.mixtures.views import KINDS, fitted_views, known_views
+from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
 from polyad.models.recipes.classes import starts_of
 from polyad.models.stopwatch import StopWatch
 
@@ -72,6 +72,8 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
         A list, K x M_v for each Gaussian view, and None for others.
     kinds_
         The kind of each view.
+    view_names_
+        The names of the views, where the fit was on a table.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -117,7 +119,8 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
         ----------
         views
             A list of three or more, samples x columns each, rows in the same order: arrays, sparse arrays, DataFrames,
-            lists of parts, or sources.
+            lists of parts, or sources. Or one DataFrame whose columns are named by view: with two levels of names, of
+            which the first is the view, or as "view.column".
         y
             Not used.
         """
@@ -125,7 +128,10 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
         watch = StopWatch()
         expect(mixture_plan(self.max_iter))
         with watch("read"):
-            given, kinds, widths = fitted_views(views, self.kinds)
+            table = views_of_table(views)
+            if table is not None:
+                self.view_names_ = tuple(table)
+            given, kinds, widths = fitted_views(views if table is None else list(table.values()), self.kinds)
             source = ordered_by_content(given)
         if source.n_rows < self.n_components:
             raise ValueError(
@@ -256,8 +262,21 @@ class MultiViewMixture(BaseEstimator):  # type: ignore[misc]
             raise ValueError("its views have other widths than its parameters")
 
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
+        table = views_of_table(views)
+        if table is not None:
+            views = self._by_name(table)
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
+
+    def _by_name(self, table: dict[str, Any]) -> list[Any]:
+        """Return the views of a table in the order of the fit; those without columns are left out."""
+        names = getattr(self, "view_names_", None)
+        if names is None:
+            raise ValueError("The model was fitted on a list of views: give a list, or fit it on a table.")
+        unknown = [name for name in table if name not in names]
+        if unknown:
+            raise ValueError(f"The table has the view {unknown[0]!r}; the model knows {', '.join(map(repr, names))}.")
+        return [table.get(name) for name in names]
 
     def _emission(self, view: int) -> Emission:
         kind, shown, variances = self.kinds_[view], self.components_[view], self.variances_[view]
