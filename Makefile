@@ -58,6 +58,7 @@ bench-stability: env
 bench-views: env
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/views.py
+	$(BIN)/python benchmarks/separation.py
 
 bench-mixtures: env
 	$(BIN)/python benchmarks/mixtures.py --install

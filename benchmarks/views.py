@@ -1,6 +1,6 @@
-"""Two views and signals against peers: ``python benchmarks/views.py [section ...] [--full] [--figures FOLDER]``.
+"""Two views against peers: ``python benchmarks/views.py [section ...] [--full] [--figures FOLDER]``.
 
-Sections: discrete, continuous, ica, signals, diagonalisers, canada, europarl, citeseq. Without a section the synthetic
+Sections: discrete, continuous, diagonalisers, canada, europarl, citeseq. Without a section the synthetic
 ones run at two sample sizes; ``--full`` takes the sizes of the papers. Real data are read from ``../shared/data``.
 """
 
@@ -16,7 +16,6 @@ from scipy import linalg, sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import NMF, FastICA
 
-from polyad.datasets.signals import make_ica
 from polyad.datasets.views import ViewSample, make_discrete_cca, make_nongaussian_cca
 from polyad.decompose.orthogonal.jacobi import jacobi
 from polyad.decompose.polyadic import polyadic_decomposition
@@ -28,7 +27,7 @@ from polyad.models.signals.ica import ICA
 from polyad.models.views.discrete import DiscreteCCA
 from polyad.models.views.nongaussian import NonGaussianCCA
 from polyad.moments.counts.discrete_ica import discrete_ica_moments
-from views_data import DATA, Loadings, Table, canada, citeseq, europarl, imported, show
+from views_data import Loadings, Table, canada, citeseq, europarl, imported, show
 
 
 def draw_figure(title: str, table: Table, folder: str | None) -> None:
@@ -173,85 +172,6 @@ def continuous(args: Any) -> None:
         recovery(f"continuous 20D, K={K}", make, methods, args)
 
 
-def ica_methods(K: int) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
-    picard = imported("picard")
-    methods: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-        "polyad ICA": lambda X: ICA(K).fit(X).components_,
-        "polyad ICA, noise": lambda X: ICA(K, noise="gaussian").fit(X).components_,
-        "FastICA logcosh": lambda X: (
-            FastICA(K, whiten="unit-variance", random_state=0, max_iter=500).fit(X).components_
-        ),
-        "FastICA cube": lambda X: (
-            FastICA(K, whiten="unit-variance", fun="cube", random_state=0, max_iter=500).fit(X).components_
-        ),
-    }
-    if picard:
-        methods["Picard"] = lambda X: picard.Picard(K, ortho=False, random_state=0).fit(X).components_
-        methods["Picard-O"] = lambda X: picard.Picard(K, ortho=True, extended=True, random_state=0).fit(X).components_
-    return methods
-
-
-def ica(args: Any) -> None:
-    cases = {
-        "super": ("super", 0.0, 10_000),
-        "sub": ("sub", 0.0, 10_000),
-        "skewed": ("skewed", 0.0, 10_000),
-        "all kinds": (("super", "sub", "skewed"), 0.0, 10_000),
-        "super+noise": ("super", 0.3, 100_000),
-        "sub+noise": ("sub", 0.3, 100_000),
-        "skewed+noise": ("skewed", 0.3, 100_000),
-        "all+noise": (("super", "sub", "skewed"), 0.3, 100_000),
-    }
-    methods = ica_methods(6)
-    errors: Table = {name: {case: [] for case in cases} for name in methods}
-    seconds: Table = {name: {case: [] for case in cases} for name in methods}
-    for case, (sources, noise, N) in cases.items():
-        for draw in range(args.draws):
-            sample = make_ica(N, 6, sources=sources, noise=noise, random_state=draw)
-            for name, method in methods.items():
-                start = time.perf_counter()
-                errors[name][case].append(amari_distance(method(sample.X), sample.mixing))
-                seconds[name][case].append(time.perf_counter() - start)
-    show("ICA, K=6, Amari distance; N=10,000 without noise, 100,000 with correlated Gaussian noise", errors, 4)
-    show("ICA, seconds", seconds, 2)
-
-
-def signals(args: Any) -> None:
-    if not (path := DATA / "speech" / "sources_8k.npz").exists():
-        print(f"(no {path}: skipped)")
-        return
-    voices = np.load(path)["X"].T.astype(float)
-    voices = (voices - voices.mean(0)) / voices.std(0)
-    methods = ica_methods(6)
-    errors: Table = {name: {"clean": [], "noise 0.1": []} for name in methods}
-    for draw in range(args.draws):
-        rng = np.random.default_rng(draw)
-        mixing = rng.standard_normal((6, 6))
-        clean = voices @ mixing.T
-        factor = rng.standard_normal((6, 6)) * np.sqrt(0.1 * (mixing**2).mean())
-        noisy = clean + rng.standard_normal(clean.shape) @ factor.T
-        for name, method in methods.items():
-            for case, X in (("clean", clean), ("noise 0.1", noisy)):
-                errors[name][case].append(amari_distance(method(X), mixing))
-    show("six voices, random mixtures, Amari distance", errors, 4)
-    recording = np.load(DATA / "eeg" / "eeglab_sample.npz")
-    X = recording["X"].T.astype(float)
-    eye = X[:, list(recording["channels"]).index("EOG1")]
-    methods = ica_methods(31)
-    halves: Table = {name: {"seconds": [], "eye |r|": [], "halves": []} for name in methods}
-    for name, method in methods.items():  # the channels of this recording have an average reference: rank 31
-        start = time.perf_counter()
-        W = method(X)
-        halves[name]["seconds"].append(time.perf_counter() - start)
-        sources = (X - X.mean(0)) @ W.T
-        halves[name]["eye |r|"].append(max(abs(np.corrcoef(sources[:, k], eye)[0, 1]) for k in range(31)))
-        one, two = (method(half) for half in (X[: len(X) // 2], X[len(X) // 2 :]))
-        A, B = (M / np.linalg.norm(M, axis=0) for M in (linalg.pinv(one), linalg.pinv(two)))
-        cosines = np.abs(A.T @ B)
-        halves[name]["halves"].append(cosines[linear_sum_assignment(-cosines)].mean())
-    show("EEG, 31 components: best correlation with the eye channel; maps found in both halves (mean cosine)", halves)
-
-
 def timed(function: Callable[[], np.ndarray], repeats: int) -> tuple[float, np.ndarray]:
     best, result = np.inf, function()
     for _ in range(repeats):
@@ -299,7 +219,7 @@ def diagonalisers(args: Any) -> None:
             print(f"{name:26}{seconds:10.4f}{seconds / base:9.1f}{amari_distance(unmixing, truth):10.5f}")
 
 
-SECTIONS = {f.__name__: f for f in (discrete, continuous, ica, signals, diagonalisers, canada, europarl, citeseq)}
+SECTIONS = {f.__name__: f for f in (discrete, continuous, diagonalisers, canada, europarl, citeseq)}
 
 
 def main() -> None:
@@ -310,7 +230,7 @@ def main() -> None:
     parser.add_argument("--figures", help="a folder for the error curves")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # peers that stop early say so for every draw
-    for name in args.sections or ("discrete", "continuous", "ica", "diagonalisers"):
+    for name in args.sections or ("discrete", "continuous", "diagonalisers"):
         start = time.perf_counter()
         with single_threaded_blas():
             SECTIONS[name](args)

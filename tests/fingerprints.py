@@ -21,6 +21,7 @@ from polyad import (
     DiscreteCCA,
     DiscreteICA,
     HiddenMarkov,
+    IndependentFactors,
     MixedCCA,
     MultiViewMixture,
     NonGaussianCCA,
@@ -32,6 +33,7 @@ from polyad import (
 from polyad.datasets import (
     make_hmm,
     make_ica,
+    make_independent_factors,
     make_lda,
     make_mixed_cca,
     make_multiview_mixture,
@@ -49,6 +51,7 @@ VIEWS = make_nongaussian_cca(400, (6, 5), 2)
 MIXED = make_mixed_cca(400, (6, 8), 2)
 CHAIN = make_hmm(8, 60, 6, 3)
 SIGNAL_CHAIN = make_hmm(8, 60, 2, 2, emission="gaussian")
+FACTOR_VIEWS = make_independent_factors(300, 6, 2, observation="poisson", n_views=2).views
 MIXED_VIEWS = make_multiview_mixture(300, (6, 5, 4), 3, missing=0.1).views
 POINTS = make_spherical_mixture(300, 5, 3).X
 TOPICS, PRIOR = np.full((3, 60), 1 / 60) + 0.01 * np.arange(3)[:, None] * np.eye(3, 60), np.full(3, 0.2)
@@ -93,6 +96,11 @@ def classes(model: Any) -> list[Any]:
     return [model.weights_, model.parameter_rows_, model.predict_proba(MIXED_VIEWS)]
 
 
+def independent_factors(model: Any) -> list[Any]:
+    model.fit(FACTOR_VIEWS)
+    return [model.components_, model.noise_, model.transform(FACTOR_VIEWS)]
+
+
 def shares(method: str) -> list[Any]:
     return [topic_shares(PROBABILITIES, PRIOR, count_blocks(COUNTS), method=method, max_iter=5)]
 
@@ -112,6 +120,7 @@ CASES: dict[str, Callable[[], list[Any]]] = {
     "MixedCCA": lambda: factors(MixedCCA(2), MIXED.X, MIXED.Y),
     "HiddenMarkov": lambda: chain(HiddenMarkov(3), CHAIN),
     "HiddenMarkov, gaussian": lambda: chain(HiddenMarkov(2, emission="gaussian"), SIGNAL_CHAIN),
+    "IndependentFactors": lambda: independent_factors(IndependentFactors(2)),
     "MultiViewMixture": lambda: classes(MultiViewMixture(3)),
     "SphericalMixture": lambda: mixture(SphericalMixture(3)),
     "SphericalMixture, full": lambda: mixture(SphericalMixture(3, covariance_type="full")),

@@ -1,6 +1,6 @@
 """Brute-force twins of the moments: loops over documents and words, for tiny sizes."""
 
-from itertools import product
+from itertools import permutations, product
 from math import factorial
 
 import numpy as np
@@ -185,3 +185,54 @@ def class_log_likelihood(row, weights, components, variances, kinds):
                         p *= np.exp(-0.5 * (value - shown[k, m]) ** 2 / s) / np.sqrt(2 * np.pi * s)
         likelihood += p
     return np.log(likelihood)
+
+
+def exchangeable_pairs(views):
+    """Covariances of all ordered pairs of views that differ, averaged, with the mean of all views."""
+    mean = np.mean([row for view in views for row in view], axis=0)
+    pairs, n = 0.0, 0
+    for a, left in enumerate(views):
+        for b, right in enumerate(views):
+            if a != b:
+                for x, y in zip(left, right):
+                    pairs = pairs + np.outer(x - mean, y - mean)
+                    n += 1
+    return mean, pairs / n
+
+
+def exchangeable_triples(groups, mean, pairs, poisson):
+    """Triples of two groups of views, of which one stands twice, or of three; all M x M x M, row by row."""
+    M, N = mean.size, len(groups[0][0])
+    triples = np.zeros((M, M, M))
+    for n in range(N):
+        rows = [np.mean([view[n] for view in group], axis=0) - mean for group in groups]
+        if len(rows) == 3:
+            orders = list(permutations(rows))
+        else:
+            a, b = rows
+            orders = [(a, a, b), (a, b, a), (b, a, a), (b, b, a), (b, a, b), (a, b, b)]
+        for x, y, z in orders:
+            triples += np.einsum("i,j,k->ijk", x, y, z) / (6 * N)
+    if poisson:
+        for group in groups:
+            for i in range(M):
+                for k in range(M):
+                    for place in ((i, i, k), (i, k, i), (k, i, i)):
+                        triples[place] -= pairs[i, k] / (6 * len(group))
+    return triples
+
+
+def exchangeable_quadruples(groups, mean, pairs, poisson):
+    """Fourth cumulants of two groups of views that stand twice, or of four, all M x M x M x M, row by row."""
+    M, N = mean.size, len(groups[0][0])
+    left, right, both = np.zeros((M, M)), np.zeros((M, M)), np.zeros((M, M, M, M))
+    for n in range(N):
+        rows = [np.mean([view[n] for view in group], axis=0) - mean for group in groups]
+        s, t = np.outer(rows[0], rows[-2]), np.outer(rows[1], rows[-1])
+        if poisson:
+            s = s - np.diag(rows[0] + mean) / len(groups[0])
+            t = t - np.diag(rows[1] + mean) / len(groups[1])
+        left, right = left + s / N, right + t / N
+        both += np.einsum("ij,kl->ikjl", s, t) / N  # the groups of s and t in turn
+    expected = np.einsum("ij,kl->ikjl", left, right)
+    return both - expected - np.einsum("ik,jl->ikjl", pairs, pairs) - np.einsum("il,jk->ikjl", pairs, pairs)

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from polyad import HiddenMarkov, MultiViewMixture, SphericalMixture
+from polyad import HiddenMarkov, IndependentFactors, MultiViewMixture, SphericalMixture
 from polyad.cli.terminal.errors import explain
 from polyad.cli.terminal.text import clean
 from polyad.corpus.formats.streams import BUFFER_BYTES
-from polyad.datasets import make_hmm, make_multiview_mixture
+from polyad.datasets import make_hmm, make_independent_factors, make_multiview_mixture
 from polyad.io import load
 
 
@@ -209,10 +209,12 @@ def test_topics(polyad, model):
 def test_info_of_mixtures(polyad, tmp_path):
     path = tmp_path / "m.polyad"
     chain, views = make_hmm(5, 40, 6, 2), make_multiview_mixture(60, (5, 4, 3), 2)
+    exchangeable = make_independent_factors(500, 6, 2).views
     for model, sizes in (
         (SphericalMixture(2).fit(views.views[2]), "2 components over 3 columns"),
         (HiddenMarkov(2).fit(chain.X, chain.lengths), "2 components over 6 columns"),
         (MultiViewMixture(2).fit(views.views), "2 components over 5 and 4 and 3 columns"),
+        (IndependentFactors(2).fit(exchangeable), "2 components over 6 columns"),
     ):
         model.save(path)
         assert f"{type(model).__name__}: {sizes}" in polyad("info", path).out

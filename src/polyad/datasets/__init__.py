@@ -1,5 +1,6 @@
 """Samplers: data drawn from every model together with the parameters they were drawn from."""
 
+from polyad.datasets.factors import FactorSample, make_independent_factors
 from polyad.datasets.mixtures import (
     ChainSample,
     MixtureSample,
@@ -21,6 +22,7 @@ from polyad.datasets.views import ViewSample, make_discrete_cca, make_mixed_cca,
 
 __all__ = [
     "ChainSample",
+    "FactorSample",
     "MixtureSample",
     "MultiViewSample",
     "SignalSample",
@@ -31,6 +33,7 @@ __all__ = [
     "make_gamma_poisson",
     "make_hmm",
     "make_ica",
+    "make_independent_factors",
     "make_lda",
     "make_mixed_cca",
     "make_multiview_mixture",

@@ -268,6 +268,21 @@ STORED: Mapping[str, StoredClass] = {
         ("polyad.models", "FactorDiagnostics"),
         _FACTOR_DIAGNOSTICS,
     ),
+    "IndependentFactors": StoredClass(
+        "polyad.models",
+        {
+            "components_": ArrayRule(("K", "M")),
+            "mean_": ArrayRule(("M",)),
+            "whitener_": ArrayRule(("K", "M")),
+            "noise_": ArrayRule(("K", "K")),
+            "factor_means_": ArrayRule(("K",)),
+            "factor_variances_": ArrayRule(("K",), "positive"),
+            "cumulants_": ArrayRule(("K",)),
+        },
+        {"n_features_in_": "M"},
+        ("polyad.models", "FactorDiagnostics"),
+        _FACTOR_DIAGNOSTICS,
+    ),
     "HiddenMarkov": StoredClass(
         "polyad.models",
         {
@@ -289,6 +304,7 @@ STORED: Mapping[str, StoredClass] = {
         {},
         ("polyad.models", "MixtureDiagnostics"),
         _MIXTURE_DIAGNOSTICS,
+        names={"view_names_": "V"},
     ),
     "SphericalMixture": StoredClass(
         "polyad.models",

@@ -2,6 +2,7 @@
 
 from polyad.base.determined import NoiseWarning, UndeterminedWarning
 from polyad.engine.checks import FractionalCountsWarning
+from polyad.models.independent_factors import IndependentFactors
 from polyad.models.intensities import SourceShapes, source_shapes
 from polyad.models.mixtures import HiddenMarkov, MixtureDiagnostics, MultiViewMixture, SphericalMixture
 from polyad.models.noisy_ica import NoisyDiscreteICA
@@ -28,6 +29,7 @@ __all__ = [
     "FactorDiagnostics",
     "FractionalCountsWarning",
     "HiddenMarkov",
+    "IndependentFactors",
     "MixedCCA",
     "MixtureDiagnostics",
     "MultiViewMixture",

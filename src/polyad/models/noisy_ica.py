@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, columns_of, count_blocks, ordered_by_content
+from polyad.models.features import refuse_other_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross
-from polyad.models.features import refuse_other_columns
 from polyad.models.recipes.factors import projected_rows
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.counts.discrete_ica import discrete_ica_moments

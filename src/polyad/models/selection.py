@@ -97,14 +97,15 @@ def select_n_components(
     X: Any,
     values: Sequence[int] | None = None,
     *,
+    estimator: Any = None,
     n_min: int = 2,
     n_max: int = 100,
     n_values: int = 10,
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: Callable[[int, int], object] | None = None,
-) -> Selection:
-    """Judge a range of numbers of topics for LDA and recommend one.
+) -> Any:
+    """Judge a range of numbers of topics for LDA, or of components of a mixture, and recommend one.
 
     The moments are computed once for the largest number and cut down for the others; each number then costs the
     likelihood passes alone. Bits are measured on a fifth of the documents, stability between two halves of the rest.
@@ -115,7 +116,12 @@ def select_n_components(
         Documents x words counts, a corpus, or a source of text (:class:`polyad.corpus.CorpusSource`).
     values
         Numbers of topics to judge; None takes ``n_values`` from ``n_min`` to ``n_max``, evenly on a log scale. A number
-        that the spectrum singles out is added.
+        that the spectrum singles out is added. Numbers of components of a mixture go up one by one from ``n_min``,
+        until three in a row are worse than the best.
+    estimator
+        A mixture (:class:`polyad.SphericalMixture`, :class:`polyad.HiddenMarkov`, :class:`polyad.MultiViewMixture`)
+        with the options to use; X is then what its ``fit`` takes, and the Bayesian information criterion decides. None
+        is for topics.
     n_min, n_max, n_values
         The range.
     random_state
@@ -125,12 +131,26 @@ def select_n_components(
     progress
         Called with the numbers of fits done and to do.
 
+    Returns
+    -------
+    Selection
+        Or, of a mixture, a :class:`polyad.models.mixtures.MixtureSelection`.
+
     Examples
     --------
     >>> from polyad.datasets import make_lda
     >>> select_n_components(make_lda(1500, 200, 4, length=100).counts, [2, 4, 8]).recommended
     4
+    >>> from polyad import SphericalMixture
+    >>> from polyad.datasets import make_spherical_mixture
+    >>> points = make_spherical_mixture(500, 6, 3).X
+    >>> select_n_components(points, [2, 3, 4], estimator=SphericalMixture()).recommended
+    3
     """
+    if estimator is not None:
+        from polyad.models.mixtures.selection import select_mixture
+
+        return select_mixture(estimator, X, values, n_min=n_min, n_max=n_max, n_jobs=n_jobs, progress=progress)
     with running(n_jobs), working("Selection"):
         with stage("read"):
             # In their own order, so that splits do not depend on how documents came.

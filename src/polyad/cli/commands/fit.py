@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "saved_facts"]
 
 DEFAULT_TOPICS = 20
+DEFAULT_METHOD = "power"
 
 _MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
 _PANEL = "Model"
@@ -30,6 +31,10 @@ _PANEL = "Model"
 
 def fit(
     corpus: CorpusPath,
+    others: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="OTHER", help="With --aligned: the other corpora.", show_default=False),
+    ] = None,
     topics: Annotated[
         int | None,
         typer.Option(
@@ -52,7 +57,13 @@ def fit(
     method: Annotated[
         str,
         typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),
-    ] = "power",
+    ] = DEFAULT_METHOD,
+    aligned: Annotated[
+        bool,
+        typer.Option(
+            "--aligned", help="Row i of all corpora belongs together: learn what they share.", rich_help_panel=_PANEL
+        ),
+    ] = False,
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
     *,
     page: FitReport,
@@ -73,7 +84,17 @@ def fit(
     zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
     polyad fit counts.mtx -k 50 --json > fit.json
     polyad fit corpus.shards -k 100 -o model.polyad --checkpoint run --memory 4GB
+    polyad fit en.txt fr.txt de.txt --aligned -k 20 -o three.polyad
     """
+    if aligned or others:
+        _refuse_misaligned(others, aligned, model)
+        from polyad.cli.aligned import fit_aligned
+
+        fit_aligned(
+            [corpus, *(others or [])], topics, out, polish, "jdtm" if method == DEFAULT_METHOD else method, n_words,
+            reading=reading, words=words, running=running, shown=shown,
+        )  # fmt: skip
+        return
     output = Output(shown)
     refuse_lost_work(out or page.report, shown)
     estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
@@ -100,6 +121,18 @@ def fit(
     if not shown.quiet:
         show_topics(output, found)
     output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out), *written])
+
+
+def _refuse_misaligned(others: list[str] | None, aligned: bool, model: str) -> None:
+    if not aligned:
+        raise CallError(
+            "several corpora are given; --aligned says that row i of all of them belongs together. Texts of one corpus "
+            "lie in one file or folder."
+        )
+    if not others:
+        raise CallError("--aligned is for two corpora or more, and one is given.")
+    if model != "lda":
+        raise CallError(f"--aligned learns the topics of LDA, and --model is {model!r}; leave it out.")
 
 
 def refuse_lost_work(out: str | None, shown: Shown) -> None:

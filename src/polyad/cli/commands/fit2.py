@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models import PolylingualLDA
 
-__all__ = ["fit2"]
+__all__ = ["fit2", "fitted_views", "make_aligned_model"]
 
 _PANEL, _WORDS = "Model", "Words"
 _STOP_WORDS = "LANGUAGE, FILE or none, of the {} text alone."
@@ -107,7 +107,7 @@ def fit2(
     """
     output = Output(shown)
     refuse_lost_work(out, shown)
-    estimator = _make_model(topics or DEFAULT_TOPICS, polish, private, method, running)
+    estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, private, method, running)
     found_sides = find_sides(left, right, reading, sides, both=True)
     read_files = [left, right, *sides.files(), *reading.files(), *words.files(), *side_words.files()]
     check_output(out, read_files, pattern=reading.pattern)
@@ -118,7 +118,7 @@ def fit2(
         output.facts(_corpus_facts(found_sides, read, shown))
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(side.vocabulary) for side in read), output)
-    seconds, notes = _fitted(estimator, read, output)
+    seconds, notes = fitted_views(estimator, read, output)
     if out is not None:
         estimator.save(out)
     found = paired_topics(estimator, n_words)
@@ -130,7 +130,8 @@ def fit2(
     output.facts([*_time_facts(read, seconds), *saved_facts(out)])
 
 
-def _make_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:
+def make_aligned_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:
+    """Make the model of aligned corpora that the options ask for."""
     from polyad.decompose.similarity.registry import SIMILARITY_DIAGONALISERS
     from polyad.models import PolylingualLDA
 
@@ -163,7 +164,7 @@ def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Corp
         raise ValueError(f"{side}: {error}") from error
 
 
-def _fitted(estimator: PolylingualLDA, read: list[Corpus], output: Output) -> tuple[float, list[str]]:
+def fitted_views(estimator: PolylingualLDA, read: list[Corpus], output: Output) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
     with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):

@@ -79,6 +79,7 @@ def _sizes(file: ModelFile) -> str:
     K, columns = _shape(file)
     if file.header["class"] in (
         "ICA",
+        "IndependentFactors",
         "NonGaussianCCA",
         "MixedCCA",
         "SphericalMixture",

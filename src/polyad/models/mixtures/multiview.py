@@ -25,7 +25,7 @@ from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
-from polyad.models.mixtures.views import KINDS, fitted_views, known_views
+from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
 from polyad.models.recipes.classes import starts_of
 from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
@@ -75,8 +75,10 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         A list, K x M_v for each Gaussian view, and None for others.
     kinds_
         The kind of each view.
-    view_names_
+    view_columns_
         The names of the columns of each view that was a table, and None for others.
+    view_names_
+        The names of the views, where the fit was on a table.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -94,7 +96,7 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 0  # any number of them
 
-    view_names_: list[tuple[str, ...] | None]
+    view_columns_: list[tuple[str, ...] | None]
 
     def __init__(
         self,
@@ -127,7 +129,8 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         ----------
         views
             A list of three or more, samples x columns each, rows in the same order: arrays, sparse arrays, DataFrames,
-            lists of parts, or sources.
+            lists of parts, or sources. Or one DataFrame whose columns are named by view: with two levels of names, of
+            which the first is the view, or as "view.column".
         y
             Not used.
         """
@@ -135,6 +138,10 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         watch = StopWatch()
         expect(mixture_plan(self.max_iter))
         with watch("read"):
+            table = views_of_table(views)
+            if table is not None:
+                self.view_names_ = tuple(table)
+                views = list(table.values())
             given, kinds, widths = fitted_views(views, self.kinds)
             source = ordered_by_content(given)
         if source.n_rows < self.n_components:
@@ -151,7 +158,7 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.mixture, kinds, widths)
-        self.view_names_ = [names_of_columns(view) for view in views]
+        self.view_columns_ = [names_of_columns(view) for view in views]
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
         self.diagnostics_ = MixtureDiagnostics(
@@ -252,7 +259,7 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         if not np.isin(self.layout_[:, 0], range(len(KINDS))).all() or not (self.layout_[:, 1] >= 1).all():
             raise ValueError("its views are of no kind that is known")
         self.kinds_ = [KINDS[int(kind)] for kind in self.layout_[:, 0]]
-        self.view_names_ = [None] * len(self.kinds_)
+        self.view_columns_ = [None] * len(self.kinds_)
         self.components_: list[FloatArray] = []
         self.variances_: list[FloatArray | None] = []
         first = 0
@@ -269,10 +276,23 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
 
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
         if isinstance(views, list | tuple):
-            for number, (view, names) in enumerate(zip(views, self.view_names_)):
+            for number, (view, names) in enumerate(zip(views, self.view_columns_)):
                 refuse_other_names(view, names, f"view {number}")
+        table = views_of_table(views)
+        if table is not None:
+            views = self._by_name(table)
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
+
+    def _by_name(self, table: dict[str, Any]) -> list[Any]:
+        """Return the views of a table in the order of the fit; those without columns are left out."""
+        names = getattr(self, "view_names_", None)
+        if names is None:
+            raise ValueError("The model was fitted on a list of views: give a list, or fit it on a table.")
+        unknown = [name for name in table if name not in names]
+        if unknown:
+            raise ValueError(f"The table has the view {unknown[0]!r}; the model knows {', '.join(map(repr, names))}.")
+        return [table.get(name) for name in names]
 
     def _emission(self, view: int) -> Emission:
         kind, shown, variances = self.kinds_[view], self.components_[view], self.variances_[view]

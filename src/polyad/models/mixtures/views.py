@@ -38,6 +38,27 @@ def refuse_no_list(views: Any) -> None:
         raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
 
 
+def views_of_table(table: Any) -> dict[str, Any] | None:
+    """Return the views of a DataFrame whose columns are named by view; None for anything else.
+
+    Names have two levels, of which the first is the view, or are "view.column".
+
+    Examples
+    --------
+    >>> import pandas
+    >>> table = pandas.DataFrame([[1, 0, 2]], columns=["taste.sweet", "taste.sour", "price"])
+    >>> {name: list(view.columns) for name, view in views_of_table(table).items()}
+    {'taste': ['taste.sweet', 'taste.sour'], 'price': ['price']}
+    """
+    if not (hasattr(table, "columns") and hasattr(table, "loc")):
+        return None
+    columns: dict[str, list[int]] = {}
+    for place, name in enumerate(table.columns):
+        view = str(name[0] if isinstance(name, tuple) else str(name).split(".", 1)[0])
+        columns.setdefault(view, []).append(place)
+    return {view: table.iloc[:, places] for view, places in columns.items()}
+
+
 def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
     """Return views to learn from as one source, their kinds and their widths."""
     refuse_no_list(views)
@@ -110,6 +131,11 @@ def _others_than_binary(block: Block) -> int:
     return 0 if _is_binary(block.rows) else 1
 
 
+def _refuse_unseen(arrays: Sequence[FloatArray], width: int | None) -> None:
+    if width is None and all(np.isnan(array).all() for array in arrays):
+        raise ValueError("not one value of it was seen: leave it out.")
+
+
 def view_source(view: Any, kind: str, width: int | None = None) -> Source:
     """Return a view as a source: counts and categories sparse, others dense with NaN where nothing was seen."""
     if isinstance(view, Source):
@@ -120,6 +146,7 @@ def view_source(view: Any, kind: str, width: int | None = None) -> Source:
         return count_blocks(view)
     parts = list(view) if is_parts(view) else [view]
     arrays = [_values(part) for part in parts]
+    _refuse_unseen(arrays, width)
     if kind == "categorical":
         codes = np.concatenate([_codes(array, width) for array in arrays])
         largest = int(np.nanmax(codes)) if not np.isnan(codes).all() else 0

@@ -8,8 +8,8 @@ from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.determined import DETERMINED, NoiseWarning
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
-from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
 from polyad.decompose.edge import WIDEST
+from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Best, Block, Source, total, writing_bytes

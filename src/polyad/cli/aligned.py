@@ -1,0 +1,133 @@
+"""`polyad fit A B C --aligned`: topics that several aligned corpora share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
+from polyad.cli.commands.fit2 import fitted_views, make_aligned_model
+from polyad.cli.files import check_output
+from polyad.cli.options import Reading, Running, Shown, Words
+from polyad.cli.pairs import Side, SideOutput, check_lengths, check_pairs
+from polyad.cli.reading import read_new_corpus
+from polyad.cli.terminal.errors import CallError
+from polyad.cli.terminal.output import Output
+from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
+
+if TYPE_CHECKING:
+    from polyad.corpus import Corpus
+
+__all__ = ["fit_aligned"]
+
+
+class FileOutput(SideOutput):
+    """What is said about one of several files, with its name in front."""
+
+    def note(self, message: str) -> None:
+        """Print a message on standard error."""
+        Output.note(self, f"{self.side}: {message}")
+
+    def renamed(self, message: str) -> str:
+        """Leave the names of options: they hold for all files."""
+        return message
+
+
+def fit_aligned(
+    paths: Sequence[str],
+    topics: int | None,
+    out: str | None,
+    polish: str,
+    method: str,
+    n_words: int,
+    *,
+    reading: Reading,
+    words: Words,
+    running: Running,
+    shown: Shown,
+) -> None:
+    """Learn the topics that two or more corpora share, whose rows belong together."""
+    output = Output(shown)
+    refuse_lost_work(out, shown)
+    estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, 0, method, running)
+    check_output(out, [*paths, *reading.files(), *words.files()], pattern=reading.pattern)
+    sides = _named(paths, reading)
+    read = [_read(side, words, running, shown) for side in sides]
+    for side, corpus in zip(sides[1:], read[1:]):
+        check_lengths([sides[0], side], read[0], corpus, ignore_ids=False)
+        check_pairs([sides[0], side], read[0], corpus, ignore_ids=False)
+    if not shown.json:
+        output.facts(_facts(sides, read))
+    if topics is None:
+        choose_fewer(estimator, len(read[0]), min(len(corpus.vocabulary) for corpus in read), output)
+    seconds, notes = fitted_views(estimator, read, output)
+    if out is not None:
+        estimator.save(out)
+    found = [_by_file(topic, sides) for topic in paired_topics(estimator, n_words)]
+    reading_seconds = sum(corpus.report.seconds_reading + corpus.report.seconds_splitting for corpus in read)
+    if shown.json:
+        output.result(
+            {
+                "model": out,
+                "class": type(estimator).__name__,
+                "n_components": len(found),
+                "rows": len(read[0]),
+                "corpora": {side.name: {"path": side.path, **corpus_values(c)} for side, c in zip(sides, read)},
+                "topics": found,
+                "seconds": {
+                    "reading": reading_seconds,
+                    "fitting": seconds,
+                    "steps": estimator.diagnostics_.seconds,
+                },
+                "notes": notes,
+            }
+        )
+        return
+    if not shown.quiet:
+        show_paired_topics(output, found)
+    times = [
+        ("Reading", rate(reading_seconds, len(read) * len(read[0]))),
+        ("Fitting", rate(seconds, len(read[0])).replace("documents", "rows")),
+    ]
+    output.facts([*times, *saved_facts(out)])
+
+
+def _named(paths: Sequence[str], reading: Reading) -> list[Side]:
+    """Return the corpora, each with the name of its file up to the first dot, or its path where two have the same."""
+    if sum(path == "-" for path in paths) > 1:
+        raise CallError("standard input can be read once only; give files for the other corpora.")
+    names = [Path(path).name.split(".")[0] or path for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) < len(names):
+        raise CallError("a corpus is given twice; give each of them once.")
+    return [Side(name, path, reading) for name, path in zip(names, paths)]
+
+
+def _read(side: Side, words: Words, running: Running, shown: Shown) -> Corpus:
+    from polyad.corpus import CorpusError
+
+    try:
+        return read_new_corpus(side.path, side.reading, words, running.jobs, FileOutput(shown, side.name))
+    except CorpusError:
+        raise  # it names the file
+    except ValueError as error:
+        raise ValueError(f"{side}: {error}") from error
+
+
+def _facts(sides: Sequence[Side], read: Sequence[Corpus]) -> list[tuple[str, str]]:
+    facts = []
+    for side, corpus in zip(sides, read):
+        (_, documents), *others = corpus_facts(corpus)
+        number, *notes = documents.split(" ", 1)
+        facts.append((side.name, " ".join([f"{number} documents", *notes])))
+        facts += [(f"{side.name}, {name.lower()}", text) for name, text in others]
+    return facts
+
+
+def _by_file(topic: dict[str, Any], sides: Sequence[Side]) -> dict[str, Any]:
+    """Return a topic with the words under the names of the files in place of those of the views."""
+    views = [key for key in topic if isinstance(topic[key], dict)]
+    names = dict(zip(views, (side.name for side in sides)))
+    return {names.get(key, key): value for key, value in topic.items()}
