@@ -6,16 +6,16 @@ with a total of one half. So words decide. The tokens of one half of some docume
 by the topics and the prior of the moments and by the usual ones, before any pass is made.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
-from polyad.inference.heldout import completion_log_likelihood
+from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import SMOOTHING
-from polyad.models.moment_prior import start_at_usual_and_own_total
+from polyad.models.moment_prior import LARGEST, SMALLEST, start_at_usual_and_own_total
 from polyad.models.recipes.dirichlet import polish_prior
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
 from polyad.moments import RawMoments
@@ -70,10 +70,14 @@ def begin_with_prior(
     """
     c0 = float(prior.sum())
     start = start_from_moments(raw.at(c0), corpus, n_components, method)
-    own = with_own_prior(start, corpus, c0, c0)
-    matched = np.empty_like(prior)
-    matched[np.argsort(-own.prior, kind="stable")] = np.sort(prior)[::-1]
-    return Beginning(start, own.topics, matched, True, c0)
+    return matched(with_own_prior(start, corpus, c0, c0), prior)
+
+
+def matched(begun: Beginning, prior: FloatArray) -> Beginning:
+    """Return a beginning with a given prior, its entries in the order of the topics' own ones."""
+    own = np.empty_like(prior)
+    own[np.argsort(-begun.prior, kind="stable")] = np.sort(prior)[::-1]
+    return replace(begun, prior=own)
 
 
 def begin(
@@ -85,7 +89,37 @@ def begin(
     if found is None:
         return usually
     start, c0 = found
-    return better_of(with_own_prior(start, corpus, c0, c0), usually, corpus.source)
+    return better_of([with_own_prior(start, corpus, c0, c0)], usually, corpus.source)
+
+
+def begin_gamma_poisson(start: MomentStart, corpus: Corpus, given: FloatArray | None, *, polished: bool) -> Beginning:
+    """Begin with the shapes of the gamma-Poisson model: given, as :func:`begin_with_prior`, or those of the moments."""
+    if given is not None:
+        return matched(with_own_prior(start, corpus, float(given.sum()), None), given)
+    own = with_own_prior(start, corpus, 1.0, None)
+    totals = [total_of_shapes(start.values, own.prior)]
+    excess = corpus.summary.length_variance - corpus.summary.mean_length
+    if excess > 0:  # lengths vary as those of the model can: they tell its total as well (eq. 23)
+        totals.append(float(np.clip(corpus.summary.mean_length**2 / excess, SMALLEST, LARGEST)))
+    owns = [replace(own, prior=each * own.prior) for each in totals]
+    return better_of(owns, with_usual_prior(start, corpus, None, polished=polished), corpus.source) if polished else own
+
+
+def total_of_shapes(values: FloatArray, shares: FloatArray) -> float:
+    """Return the total of gamma shapes with given shares that is nearest to the values of the whitened third cumulant.
+
+    A shape c_k has the value 2 / sqrt(c_k) (eq. 55 of the discrete ICA paper): with the shares known there is one
+    number to find, by least squares. The values one by one would give shapes (eq. 56) that are far noisier.
+
+    Examples
+    --------
+    >>> shapes = np.array([3.0, 0.5, 0.5])
+    >>> round(total_of_shapes(2 / np.sqrt(shapes), shapes / 4), 6)
+    4.0
+    """
+    expected = 2 / np.sqrt(shares)  # with a total of 1
+    factor = float(expected @ values) / float(expected @ expected)
+    return float(np.clip(factor, LARGEST**-0.5, SMALLEST**-0.5) ** -2)
 
 
 def with_usual_prior(start: MomentStart, corpus: Corpus, c0: float | None, *, polished: bool) -> Beginning:
@@ -101,14 +135,16 @@ def with_own_prior(start: MomentStart, corpus: Corpus, prior_total: float, c0: f
     return Beginning(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
 
 
-def better_of(own: Beginning, usual: Beginning, source: Source) -> Beginning:
-    """Return the beginning with a prior of its own, if it predicts the words of some documents as well."""
+def better_of(owns: list[Beginning], usual: Beginning, source: Source) -> Beginning:
+    """Return the best of the beginnings with a prior of their own, if it predicts words as well as the usual one."""
     some = first_rows(source, JUDGED_DOCUMENTS)
-    (with_own, n_tokens), (with_usual, _) = (
-        completion_log_likelihood(it.topics, it.prior, some, max_iter=SHARE_ITERATIONS) for it in (own, usual)
-    )
-    gain = (with_own - with_usual) / (n_tokens * np.log(2))
-    return own if gain > -AS_WELL else usual
+    *with_own, with_usual = (_predicted_bits(begun, some) for begun in (*owns, usual))
+    best = int(np.argmin(with_own))
+    return owns[best] if with_own[best] < with_usual + AS_WELL else usual
+
+
+def _predicted_bits(begun: Beginning, source: Source) -> float:
+    return completion_bits(begun.topics, begun.prior, source, max_iter=SHARE_ITERATIONS)
 
 
 def floor_share(corpus: Corpus) -> float:

@@ -9,8 +9,9 @@ from polyad.decompose import Diagonaliser, gamma_prior
 from polyad.engine import Block, expect, rows
 from polyad.inference.presets import preset_of
 from polyad.models.fitting import running
+from polyad.models.own_prior import begin_gamma_poisson
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.models.recipes.moment_start import Corpus, MomentStart, start_from_moments
 from polyad.models.recipes.plan import dirichlet_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
@@ -97,12 +98,12 @@ class DiscreteICA(TopicModel):
         with watch("moments"):
             moments = discrete_ica_moments(corpus.source)
             start = start_from_moments(moments, corpus, K, self.method)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+            begun = begin_gamma_poisson(start, corpus, given, polished=preset.n_passes > 0)
         with watch("polish"):
-            polished = polish_topics(corpus, topics, given, smoothing, preset)
+            polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
-            self.doc_topic_prior_ = given[order] if given is not None else self._estimated_shapes(corpus, start)
+            self.doc_topic_prior_ = begun.prior[order] if given is not None else self._estimated_shapes(corpus, start)
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
         self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order)
 
