@@ -15,7 +15,7 @@ from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import SMOOTHING
-from polyad.models.moment_prior import LARGEST, SMALLEST, start_at_usual_and_own_total
+from polyad.models.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.dirichlet import polish_prior
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
 from polyad.moments import RawMoments
@@ -84,12 +84,34 @@ def begin(
     raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, *, polished: bool
 ) -> Beginning:
     """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
-    usual, found = start_at_usual_and_own_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
-    usually = with_usual_prior(usual, corpus, USUAL_CONCENTRATION, polished=polished)
-    if found is None:
-        return usually
-    start, c0 = found
-    return better_of([with_own_prior(start, corpus, c0, c0)], usually, corpus.source)
+    start, own = start_at_usual_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
+    usual = with_usual_prior(start, corpus, USUAL_CONCENTRATION, polished=polished)
+    begun = None if own is None else _begin_at(own, corpus, own.total)
+    if own is None or begun is None:
+        return usual
+    some = first_rows(corpus.source, JUDGED_DOCUMENTS)
+    best = better_of([begun], usual, some)
+    return best if own.is_sharp or best is usual else _refined(own, begun, corpus, some)
+
+
+def _begin_at(own: OwnTotal, corpus: Corpus, c0: float) -> Beginning | None:
+    start = own.start(c0)
+    return None if start is None else with_own_prior(start, corpus, c0, c0)
+
+
+def _refined(own: OwnTotal, begun: Beginning, corpus: Corpus, some: Source) -> Beginning:
+    """Return the beginning with the total that predicts words best, between half and twice that of the third moment.
+
+    Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
+    least bits are those of a parabola through three points.
+    """
+    sides = [_begin_at(own, corpus, float(np.clip(own.total * by, SMALLEST, LARGEST))) for by in (0.5, 2.0)]
+    if sides[0] is None or sides[1] is None:
+        return begun
+    less, here, more = (_predicted_bits(it, some) for it in (sides[0], begun, sides[1]))
+    curvature, slope = less + more - 2 * here, (more - less) / 2
+    step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(less - more))
+    return _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) or begun
 
 
 def begin_gamma_poisson(start: MomentStart, corpus: Corpus, given: FloatArray | None, *, polished: bool) -> Beginning:
@@ -102,7 +124,10 @@ def begin_gamma_poisson(start: MomentStart, corpus: Corpus, given: FloatArray | 
     if excess > 0:  # lengths vary as those of the model can: they tell its total as well (eq. 23)
         totals.append(float(np.clip(corpus.summary.mean_length**2 / excess, SMALLEST, LARGEST)))
     owns = [replace(own, prior=each * own.prior) for each in totals]
-    return better_of(owns, with_usual_prior(start, corpus, None, polished=polished), corpus.source) if polished else own
+    if not polished:
+        return owns[0]
+    some = first_rows(corpus.source, JUDGED_DOCUMENTS)
+    return better_of(owns, with_usual_prior(start, corpus, None, polished=polished), some)
 
 
 def total_of_shapes(values: FloatArray, shares: FloatArray) -> float:
@@ -135,9 +160,8 @@ def with_own_prior(start: MomentStart, corpus: Corpus, prior_total: float, c0: f
     return Beginning(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
 
 
-def better_of(owns: list[Beginning], usual: Beginning, source: Source) -> Beginning:
+def better_of(owns: list[Beginning], usual: Beginning, some: Source) -> Beginning:
     """Return the best of the beginnings with a prior of their own, if it predicts words as well as the usual one."""
-    some = first_rows(source, JUDGED_DOCUMENTS)
     *with_own, with_usual = (_predicted_bits(begun, some) for begun in (*owns, usual))
     best = int(np.argmin(with_own))
     return owns[best] if with_own[best] < with_usual + AS_WELL else usual

@@ -27,9 +27,7 @@ from polyad.moments import raw_moments, summarise_counts
 HOLD_OUT = 5  # every fifth document is left for judging, and every other one of the rest makes a half
 CLEAR_GAP = 3.0  # a spectrum that falls by this factor at K singles K out
 ENOUGH = 0.9  # of the fall in bits over the range: where the elbow is taken
-WORSE = (
-    0.002  # bits that more topics must cost for a number to be the last: small samples of the model cost .005 to .03
-)
+WORSE = 0.002  # bits that more topics must cost for a number to be the last; in small samples they cost .005 to .03
 STILL_FALLS = 0.01  # bits of the last step of a range that says that the range ends too early
 
 

@@ -131,9 +131,8 @@ class LDA(TopicModel):
             polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
-            self.doc_topic_prior_ = (
-                begun.prior[order] if given is not None else self._estimated_prior(raw, corpus, begun)
-            )
+            estimated = self._estimated_prior(raw, corpus, begun) if given is None else begun.prior[order]
+            self.doc_topic_prior_ = estimated
         self.diagnostics_ = diagnose(
             corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
         )
