@@ -25,8 +25,8 @@ from polyad.moments.symmetric import outer_cube, symmetrise
 
 SMALLEST, LARGEST = 0.05, 100.0  # totals that are looked at: beyond them documents have one topic, or all the same
 HOLDS = 0.16  # of the third moment that the model may leave unexplained
-RESOLUTION = 0.03  # of the logarithm of the total, to which it is found
-SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
+RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
+SHARP = 10.0  # times what is left unexplained, that is left with half or twice the total
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
 MOST_STEPS = 20  # of Newton, likewise
 
@@ -122,8 +122,8 @@ def multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
     return tensor
 
 
-def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[float, bool] | None:
-    """Return the total of the prior under which the model explains most of the third moment, and whether it is sharp.
+def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[float, FloatArray] | None:
+    """Return the total of the prior under which the model explains most of the third moment, and its rotation.
 
     Parameters
     ----------
@@ -135,8 +135,7 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[fl
     Returns
     -------
     tuple or None
-        The total, and whether half of it and twice as much explain clearly less. None where the model is far from the
-        third moment whatever the total, as it is on text with many topics.
+        None where the model is far from the third moment whatever the total, as it is on text with many topics.
     """
     with single_threaded_blas():
         left = _left_by_these_topics(moments, rotation, np.geomspace(SMALLEST, LARGEST, 12))
@@ -151,8 +150,16 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[fl
         found = optimize.minimize_scalar(
             left_by_own_topics, bounds=ends, method="bounded", options={"xatol": RESOLUTION}
         )
-        sides = [left_by_own_topics(found.x + step) for step in (-np.log(2), np.log(2))]
-    return float(np.exp(found.x)), min(sides) > SHARP * found.fun
+    total = float(np.exp(found.x))
+    return total, rotations[total]
+
+
+def is_sharp(moments: WhitenedMoments, rotation: FloatArray, total: float) -> bool:
+    """Tell whether half of a total and twice as much explain clearly less of the third moment than the total itself."""
+    rotations = {total: rotation}
+    with single_threaded_blas():
+        left, *sides = (_left_by_own_topics(moments, rotations, c0) for c0 in (total, total / 2, 2 * total))
+    return min(sides) > SHARP * left
 
 
 def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals: FloatArray) -> FloatArray:
@@ -208,18 +215,22 @@ class OwnTotal:
 
     Attributes
     ----------
-    total, is_sharp
+    total
         See :func:`total_of_moments`.
     """
 
     total: float
-    is_sharp: bool
+    _rotation: FloatArray
     _usual: MomentStart
     _moments: WhitenedMoments
     _method: Diagonaliser
     _images: FloatArray
     _mean: FloatArray
     _left: FloatArray
+
+    def is_sharp(self) -> bool:
+        """Tell whether the third moment leaves no doubt of the total."""
+        return is_sharp(self._moments, self._rotation, self.total)
 
     def start(self, c0: float) -> MomentStart | None:
         """Return the topics for a total; None where the second moment has too few directions for it."""

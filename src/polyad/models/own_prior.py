@@ -22,9 +22,10 @@ from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import mean_shares
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
-JUDGED_DOCUMENTS = 500
+JUDGED_DOCUMENTS = 400
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
-SHARE_ITERATIONS = 12  # for each document that is judged
+FAR_WORSE = 0.03  # likewise: then no other total nearby can be right
+SHARE_ITERATIONS = 8  # for each document that is judged
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
 
@@ -68,7 +69,7 @@ def begin_with_prior(
 
     Topics have no numbers before they are found. Their shares are those of the moments.
     """
-    c0 = float(prior.sum())
+    c0 = float(np.sort(prior).sum())  # the same for any order
     start = start_from_moments(raw.at(c0), corpus, n_components, method)
     return matched(with_own_prior(start, corpus, c0, c0), prior)
 
@@ -90,8 +91,13 @@ def begin(
     if own is None or begun is None:
         return usual
     some = first_rows(corpus.source, JUDGED_DOCUMENTS)
-    best = better_of([begun], usual, some)
-    return best if own.is_sharp or best is usual else _refined(own, begun, corpus, some)
+    with_usual, with_own = _predicted_bits(usual, some), _predicted_bits(begun, some)
+    if with_own > with_usual + FAR_WORSE:
+        return usual
+    if not own.is_sharp():
+        begun = _refined(own, begun, with_own, corpus, some)
+        with_own = _predicted_bits(begun, some)
+    return begun if with_own < with_usual + AS_WELL else usual
 
 
 def _begin_at(own: OwnTotal, corpus: Corpus, c0: float) -> Beginning | None:
@@ -99,16 +105,16 @@ def _begin_at(own: OwnTotal, corpus: Corpus, c0: float) -> Beginning | None:
     return None if start is None else with_own_prior(start, corpus, c0, c0)
 
 
-def _refined(own: OwnTotal, begun: Beginning, corpus: Corpus, some: Source) -> Beginning:
+def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: Corpus, some: Source) -> Beginning:
     """Return the beginning with the total that predicts words best, between half and twice that of the third moment.
 
     Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
-    least bits are those of a parabola through three points.
+    least bits are those of a parabola through three points, of which ``here`` is that of the third moment.
     """
     sides = [_begin_at(own, corpus, float(np.clip(own.total * by, SMALLEST, LARGEST))) for by in (0.5, 2.0)]
     if sides[0] is None or sides[1] is None:
         return begun
-    less, here, more = (_predicted_bits(it, some) for it in (sides[0], begun, sides[1]))
+    less, more = (_predicted_bits(side, some) for side in sides if side is not None)
     curvature, slope = less + more - 2 * here, (more - less) / 2
     step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(less - more))
     return _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) or begun
@@ -182,10 +188,19 @@ def floor_share(corpus: Corpus) -> float:
 
 def document_shares(topics: FloatArray, source: Source) -> FloatArray:
     """Return the shares in which topics make up the mean document, K; every document counts the same."""
-    K = topics.shape[0]
-    sums, n_documents = total(_mean_document, source)
-    shares = np.maximum(mean_shares(topics, sums / max(n_documents, 1)), LEAST_SHARE / K)
+    return at_least_some(mean_shares(topics, mean_document(source)))
+
+
+def at_least_some(shares: FloatArray) -> FloatArray:
+    """Return shares none of which is zero."""
+    shares = np.maximum(shares, LEAST_SHARE / shares.size)
     return shares / shares.sum()
+
+
+def mean_document(source: Source) -> FloatArray:
+    """Return the mean over documents of their word proportions, M."""
+    sums, n_documents = total(_mean_document, source)
+    return sums / max(n_documents, 1)
 
 
 def _mean_document(block: Block) -> tuple[FloatArray, int]:

@@ -260,8 +260,8 @@ def _recommend(table: list[dict[str, float]], singled_out: int | None) -> tuple[
                 f"{own - bits.min():.3f} above the best, at {best})."
             )
         doubt = f" The spectrum falls after {singled_out} topics, " + (
-            f"but more predict as well or better ({min(more):.3f} bits against {own:.3f}): topics with few tokens are "
-            "hidden in its noise."
+            f"but more predict words about as well or better ({min(more):.3f} bits against {own:.3f}): topics with few "
+            "tokens may be hidden in its noise."
             if more
             else "but no larger number could be judged: give more documents."
         )

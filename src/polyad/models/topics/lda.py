@@ -11,10 +11,12 @@ from polyad.inference.presets import preset_of
 from polyad.models.own_prior import (
     USUAL_CONCENTRATION,
     Beginning,
+    at_least_some,
     begin,
     begin_with_prior,
     begin_with_total,
     document_shares,
+    mean_document,
 )
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus
@@ -156,6 +158,7 @@ class LDA(TopicModel):
         total = self._given_total()
         if total is None and begun.is_own and begun.concentration is not None and begun.concentration >= 1:
             total = begun.concentration
-        if total is None:
-            total, _ = estimate_concentration(raw, self.components_)
-        return total * document_shares(self.components_, corpus.source)
+        if total is not None:
+            return total * document_shares(self.components_, corpus.source)
+        total, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))
+        return total * at_least_some(shares)
