@@ -26,7 +26,7 @@ from polyad.moments.symmetric import outer_cube, symmetrise
 SMALLEST, LARGEST = 0.05, 100.0  # totals that are looked at: beyond them documents have one topic, or all the same
 HOLDS = 0.16  # of the third moment that the model may leave unexplained
 RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
-SHARP = 10.0  # times what is left unexplained, that is left with half or twice the total
+SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
 MOST_STEPS = 20  # of Newton, likewise
 

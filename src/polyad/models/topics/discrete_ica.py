@@ -36,7 +36,8 @@ class DiscreteICA(TopicModel):
     normalize
         Whether :meth:`transform` gives shares that sum to 1, or intensities: expected tokens of each topic.
     doc_topic_prior
-        Gamma shapes of the intensities: None to estimate them, a number for each topic, or one for all.
+        Gamma shapes of the intensities: None to estimate them, a number for each topic, or one for all; which belongs
+        to which topic is as in :class:`polyad.LDA`.
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish

@@ -46,14 +46,18 @@ class LDA(TopicModel):
         Weights of the documents in the moments: "uniform", "length", or a power of the length. The 1.25 of the
         default is best on average over corpora and numbers of topics; from 1 to 2 it matters little.
     concentration
-        Total of the Dirichlet prior, or "auto" to estimate it from the moments of pairs of words.
+        Total of the Dirichlet prior, or "auto" to estimate it: from the third moment where that has the shape of a
+        Dirichlet prior and predicts words, and otherwise, as on text, from pairs of words.
     doc_topic_prior
-        Dirichlet parameters of the shares: None to estimate them, a number for each topic, or one for all.
+        Dirichlet parameters of the shares: None to estimate them, a number for each topic, or one for all. Of numbers
+        for each topic, in any order, the largest belongs to the topic with the largest share of the documents, and so
+        on.
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
         Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64, and
-        30 under a wide prior of the topics), or a number of passes.
+        30 under a wide prior of the topics; as "fast" where the prior is given or that of the moments), or a number of
+        passes.
     random_state
         Seed of the split of tokens in :meth:`score`. Nothing in a fit is drawn: topics depend on the data alone.
     n_jobs
@@ -69,7 +73,7 @@ class LDA(TopicModel):
     components_ : ndarray of shape (K, M)
         Topics: rows are word probabilities and sum to 1; the largest share of tokens first.
     doc_topic_prior_ : ndarray of shape (K,)
-        Dirichlet parameters of the shares.
+        Dirichlet parameters of the shares: proportions of documents, where ``topic_shares_`` are those of tokens.
     topic_shares_ : ndarray of shape (K,)
         Share of the corpus' tokens in each topic.
     word_probabilities_ : ndarray of shape (M,)
