@@ -13,19 +13,16 @@ import numpy as np
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
-from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import SMOOTHING
 from polyad.models.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
-from polyad.models.recipes.dirichlet import polish_prior
+from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, predicted_bits
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
 from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import mean_shares
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
-JUDGED_DOCUMENTS = 400
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
 FAR_WORSE = 0.03  # likewise: then no other total nearby can be right
-SHARE_ITERATIONS = 8  # for each document that is judged
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
 
@@ -174,7 +171,7 @@ def better_of(owns: list[Beginning], usual: Beginning, some: Source) -> Beginnin
 
 
 def _predicted_bits(begun: Beginning, source: Source) -> float:
-    return completion_bits(begun.topics, begun.prior, source, max_iter=SHARE_ITERATIONS)
+    return predicted_bits(begun.topics, begun.prior, source)
 
 
 def floor_share(corpus: Corpus) -> float:
