@@ -19,8 +19,8 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import whiten
 from polyad.engine import Block, Source, aligned, count_blocks, ordered_by_content, rows, signal_blocks
 from polyad.engine.blocks import is_sparse
-from polyad.models.fitting import fitted_at_once, running
 from polyad.models.checks import refuse_unknown
+from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.views import kind_of
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics

@@ -25,7 +25,8 @@ from polyad.moments.symmetric import outer_cube, symmetrise
 
 SMALLEST, LARGEST = 0.05, 100.0  # totals that are looked at: beyond them documents have one topic, or all the same
 HOLDS = 0.16  # of the third moment that the model may leave unexplained
-RESOLUTION = 0.03  # of the logarithm of the total, to which it is found
+RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
+SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
 MOST_STEPS = 20  # of Newton, likewise
 
@@ -121,8 +122,8 @@ def multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
     return tensor
 
 
-def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> float | None:
-    """Return the total of the prior under which the model explains most of the third moment.
+def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[float, FloatArray] | None:
+    """Return the total of the prior under which the model explains most of the third moment, and its rotation.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> float | 
 
     Returns
     -------
-    float or None
+    tuple or None
         None where the model is far from the third moment whatever the total, as it is on text with many topics.
     """
     with single_threaded_blas():
@@ -149,7 +150,16 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> float | 
         found = optimize.minimize_scalar(
             left_by_own_topics, bounds=ends, method="bounded", options={"xatol": RESOLUTION}
         )
-    return float(np.exp(found.x))
+    total = float(np.exp(found.x))
+    return total, rotations[total]
+
+
+def is_sharp(moments: WhitenedMoments, rotation: FloatArray, total: float) -> bool:
+    """Tell whether half of a total and twice as much explain clearly less of the third moment than the total itself."""
+    rotations = {total: rotation}
+    with single_threaded_blas():
+        left, *sides = (_left_by_own_topics(moments, rotations, c0) for c0 in (total, total / 2, 2 * total))
+    return min(sides) > SHARP * left
 
 
 def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals: FloatArray) -> FloatArray:
@@ -199,37 +209,65 @@ class _Recording:
         return self.method(tensor, **options)
 
 
-def start_at_usual_and_own_total(
+@dataclass(frozen=True)
+class OwnTotal:
+    """The total that the third moment tells, and the topics for it or for any other.
+
+    Attributes
+    ----------
+    total
+        See :func:`total_of_moments`.
+    """
+
+    total: float
+    _rotation: FloatArray
+    _usual: MomentStart
+    _moments: WhitenedMoments
+    _method: Diagonaliser
+    _images: FloatArray
+    _mean: FloatArray
+    _left: FloatArray
+
+    def is_sharp(self) -> bool:
+        """Tell whether the third moment leaves no doubt of the total."""
+        return is_sharp(self._moments, self._rotation, self.total)
+
+    def start(self, c0: float) -> MomentStart | None:
+        """Return the topics for a total; None where the second moment has too few directions for it."""
+        moments, whitening = self._moments, self._moments.whitening_at(c0)
+        if whitening is None:
+            return None
+        with single_threaded_blas():
+            found = self._method(multilinear(moments.third_at(c0), whitening))
+            images = self._images + np.outer(self._mean, moments.sums_at(c0) - moments.sums) / self._mean.sum()
+            directions = whitening @ (np.where(found.values < 0, -1.0, 1.0) * found.rotation)
+            components = (images @ directions).T
+        return replace(
+            self._usual,
+            topics=simplex_rows(components),
+            values=np.abs(found.values),
+            certainty=certainty(found.turned, self._left @ (directions / np.linalg.norm(directions, axis=0)) ** 2),
+            energy=found.energy,
+        )
+
+
+def start_at_usual_total(
     raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, usual: float
-) -> tuple[MomentStart, tuple[MomentStart, float] | None]:
-    """Return the topics for the usual total, and those for the one that the third moment tells, with it, if it does."""
+) -> tuple[MomentStart, OwnTotal | None]:
+    """Return the topics for the usual total, and the total that the third moment tells, if it does."""
     recording = _Recording(method)
     # SVTD reads its components off the words of the third moment, in a pass of its own.
     start = start_from_moments(
         raw.at(usual), corpus, n_components, method if method == "svtd" else recording, keep=True
     )
-    found = start.polyadic
-    usual_start = replace(start, polyadic=None)
+    found, start = start.polyadic, replace(start, polyadic=None)
     if found is None or method == "svtd" or n_components == 1:
-        return usual_start, None
+        return start, None
     rotation, signs = found.diagonalisation.rotation, np.where(found.diagonalisation.values < 0, -1.0, 1.0)
+    sums = rotation @ (signs * found.components.sum(axis=1))
+    moments = WhitenedMoments(usual, found.whitening.whitener @ raw.moments.mean, sums, recording.tensor)
+    total = total_of_moments(moments, rotation)
+    if total is None:
+        return start, None
     images = found.components.T @ (signs * rotation).T
-    moments = WhitenedMoments(usual, found.whitening.whitener @ raw.moments.mean, images.sum(axis=0), recording.tensor)
-    c0 = total_of_moments(moments, rotation)
-    whitening = None if c0 is None else moments.whitening_at(c0)
-    if c0 is None or whitening is None:
-        return usual_start, None
-    with single_threaded_blas():
-        own = recording.method(multilinear(moments.third_at(c0), whitening))
-        images += np.outer(raw.moments.mean, moments.sums_at(c0) - moments.sums) / raw.moments.mean.sum()
-        directions = whitening @ (np.where(own.values < 0, -1.0, 1.0) * own.rotation)
-        components = (images @ directions).T
-    turned_out = found.whitening.left @ (directions / np.linalg.norm(directions, axis=0)) ** 2
-    own_start = replace(
-        usual_start,
-        topics=simplex_rows(components),
-        values=np.abs(own.values),
-        certainty=certainty(own.turned, turned_out),
-        energy=own.energy,
-    )
-    return usual_start, (own_start, c0)
+    return start, OwnTotal(*total, start, moments, recording.method, images, raw.moments.mean, found.whitening.left)

@@ -6,25 +6,23 @@ with a total of one half. So words decide. The tokens of one half of some docume
 by the topics and the prior of the moments and by the usual ones, before any pass is made.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
-from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.polish import SMOOTHING
-from polyad.models.moment_prior import start_at_usual_and_own_total
-from polyad.models.recipes.dirichlet import polish_prior
+from polyad.models.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
+from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, predicted_bits
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
 from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import mean_shares
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
-JUDGED_DOCUMENTS = 500
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
-SHARE_ITERATIONS = 12  # for each document that is judged
+FAR_WORSE = 0.03  # likewise: then no other total nearby can be right
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
 
@@ -68,24 +66,88 @@ def begin_with_prior(
 
     Topics have no numbers before they are found. Their shares are those of the moments.
     """
-    c0 = float(prior.sum())
+    c0 = float(np.sort(prior).sum())  # the same for any order
     start = start_from_moments(raw.at(c0), corpus, n_components, method)
-    own = with_own_prior(start, corpus, c0, c0)
-    matched = np.empty_like(prior)
-    matched[np.argsort(-own.prior, kind="stable")] = np.sort(prior)[::-1]
-    return Beginning(start, own.topics, matched, True, c0)
+    return matched(with_own_prior(start, corpus, c0, c0), prior)
+
+
+def matched(begun: Beginning, prior: FloatArray) -> Beginning:
+    """Return a beginning with a given prior, its entries in the order of the topics' own ones."""
+    own = np.empty_like(prior)
+    own[np.argsort(-begun.prior, kind="stable")] = np.sort(prior)[::-1]
+    return replace(begun, prior=own)
 
 
 def begin(
     raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, *, polished: bool
 ) -> Beginning:
     """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
-    usual, found = start_at_usual_and_own_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
-    usually = with_usual_prior(usual, corpus, USUAL_CONCENTRATION, polished=polished)
-    if found is None:
-        return usually
-    start, c0 = found
-    return better_of(with_own_prior(start, corpus, c0, c0), usually, corpus.source)
+    start, own = start_at_usual_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
+    usual = with_usual_prior(start, corpus, USUAL_CONCENTRATION, polished=polished)
+    begun = None if own is None else _begin_at(own, corpus, own.total)
+    if own is None or begun is None:
+        return usual
+    some = first_rows(corpus.source, JUDGED_DOCUMENTS)
+    with_usual, with_own = _predicted_bits(usual, some), _predicted_bits(begun, some)
+    if with_own > with_usual + FAR_WORSE:
+        return usual
+    if not own.is_sharp():
+        begun = _refined(own, begun, with_own, corpus, some)
+        with_own = _predicted_bits(begun, some)
+    return begun if with_own < with_usual + AS_WELL else usual
+
+
+def _begin_at(own: OwnTotal, corpus: Corpus, c0: float) -> Beginning | None:
+    start = own.start(c0)
+    return None if start is None else with_own_prior(start, corpus, c0, c0)
+
+
+def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: Corpus, some: Source) -> Beginning:
+    """Return the beginning with the total that predicts words best, between half and twice that of the third moment.
+
+    Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
+    least bits are those of a parabola through three points, of which ``here`` is that of the third moment.
+    """
+    sides = [_begin_at(own, corpus, float(np.clip(own.total * by, SMALLEST, LARGEST))) for by in (0.5, 2.0)]
+    if sides[0] is None or sides[1] is None:
+        return begun
+    less, more = (_predicted_bits(side, some) for side in sides if side is not None)
+    curvature, slope = less + more - 2 * here, (more - less) / 2
+    step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(less - more))
+    return _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) or begun
+
+
+def begin_gamma_poisson(start: MomentStart, corpus: Corpus, given: FloatArray | None, *, polished: bool) -> Beginning:
+    """Begin with the shapes of the gamma-Poisson model: given, as :func:`begin_with_prior`, or those of the moments."""
+    if given is not None:
+        return matched(with_own_prior(start, corpus, float(given.sum()), None), given)
+    own = with_own_prior(start, corpus, 1.0, None)
+    totals = [total_of_shapes(start.values, own.prior)]
+    excess = corpus.summary.length_variance - corpus.summary.mean_length
+    if excess > 0:  # lengths vary as those of the model can: they tell its total as well (eq. 23)
+        totals.append(float(np.clip(corpus.summary.mean_length**2 / excess, SMALLEST, LARGEST)))
+    owns = [replace(own, prior=each * own.prior) for each in totals]
+    if not polished:
+        return owns[0]
+    some = first_rows(corpus.source, JUDGED_DOCUMENTS)
+    return better_of(owns, with_usual_prior(start, corpus, None, polished=polished), some)
+
+
+def total_of_shapes(values: FloatArray, shares: FloatArray) -> float:
+    """Return the total of gamma shapes with given shares that is nearest to the values of the whitened third cumulant.
+
+    A shape c_k has the value 2 / sqrt(c_k) (eq. 55 of the discrete ICA paper): with the shares known there is one
+    number to find, by least squares. The values one by one would give shapes (eq. 56) that are far noisier.
+
+    Examples
+    --------
+    >>> shapes = np.array([3.0, 0.5, 0.5])
+    >>> round(total_of_shapes(2 / np.sqrt(shapes), shapes / 4), 6)
+    4.0
+    """
+    expected = 2 / np.sqrt(shares)  # with a total of 1
+    factor = float(expected @ values) / float(expected @ expected)
+    return float(np.clip(factor, LARGEST**-0.5, SMALLEST**-0.5) ** -2)
 
 
 def with_usual_prior(start: MomentStart, corpus: Corpus, c0: float | None, *, polished: bool) -> Beginning:
@@ -101,14 +163,15 @@ def with_own_prior(start: MomentStart, corpus: Corpus, prior_total: float, c0: f
     return Beginning(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
 
 
-def better_of(own: Beginning, usual: Beginning, source: Source) -> Beginning:
-    """Return the beginning with a prior of its own, if it predicts the words of some documents as well."""
-    some = first_rows(source, JUDGED_DOCUMENTS)
-    (with_own, n_tokens), (with_usual, _) = (
-        completion_log_likelihood(it.topics, it.prior, some, max_iter=SHARE_ITERATIONS) for it in (own, usual)
-    )
-    gain = (with_own - with_usual) / (n_tokens * np.log(2))
-    return own if gain > -AS_WELL else usual
+def better_of(owns: list[Beginning], usual: Beginning, some: Source) -> Beginning:
+    """Return the best of the beginnings with a prior of their own, if it predicts words as well as the usual one."""
+    *with_own, with_usual = (_predicted_bits(begun, some) for begun in (*owns, usual))
+    best = int(np.argmin(with_own))
+    return owns[best] if with_own[best] < with_usual + AS_WELL else usual
+
+
+def _predicted_bits(begun: Beginning, source: Source) -> float:
+    return predicted_bits(begun.topics, begun.prior, source)
 
 
 def floor_share(corpus: Corpus) -> float:
@@ -122,10 +185,19 @@ def floor_share(corpus: Corpus) -> float:
 
 def document_shares(topics: FloatArray, source: Source) -> FloatArray:
     """Return the shares in which topics make up the mean document, K; every document counts the same."""
-    K = topics.shape[0]
-    sums, n_documents = total(_mean_document, source)
-    shares = np.maximum(mean_shares(topics, sums / max(n_documents, 1)), LEAST_SHARE / K)
+    return at_least_some(mean_shares(topics, mean_document(source)))
+
+
+def at_least_some(shares: FloatArray) -> FloatArray:
+    """Return shares none of which is zero."""
+    shares = np.maximum(shares, LEAST_SHARE / shares.size)
     return shares / shares.sum()
+
+
+def mean_document(source: Source) -> FloatArray:
+    """Return the mean over documents of their word proportions, M."""
+    sums, n_documents = total(_mean_document, source)
+    return sums / max(n_documents, 1)
 
 
 def _mean_document(block: Block) -> tuple[FloatArray, int]:

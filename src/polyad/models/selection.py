@@ -27,6 +27,8 @@ from polyad.moments import raw_moments, summarise_counts
 HOLD_OUT = 5  # every fifth document is left for judging, and every other one of the rest makes a half
 CLEAR_GAP = 3.0  # a spectrum that falls by this factor at K singles K out
 ENOUGH = 0.9  # of the fall in bits over the range: where the elbow is taken
+WORSE = 0.002  # bits that more topics must cost for a number to be the last; in small samples they cost .005 to .03
+STILL_FALLS = 0.01  # bits of the last step of a range that says that the range ends too early
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,9 @@ def select_n_components(
             whole = _Half(train, max(candidates))
             spectrum, singled_out = _spectrum_rule(halves[0], halves[1])
         reach = min(half.whitener.shape[0] for half in (*halves, whole))
-        candidates = sorted({K for K in candidates if reach >= K} | ({singled_out} if singled_out else set()))
+        # One topic more than the spectrum singles out is the witness of whether it stopped short of a small one.
+        added = () if singled_out is None else (singled_out, singled_out + 1)
+        candidates = sorted({K for K in (*candidates, *added) if reach >= K})
         if not candidates:
             raise ValueError(f"The data support at most {reach} topics, fewer than any number asked for.")
         expect(_plan(candidates))
@@ -264,24 +268,38 @@ def _recommend(table: list[dict[str, float]], singled_out: int | None) -> tuple[
     bits = np.array([row["bits"] for row in table])
     numbers = [int(row["n_components"]) for row in table]
     best = numbers[int(bits.argmin())]
-    if singled_out is not None:
-        row = table[numbers.index(singled_out)]
-        return singled_out, (
-            f"{singled_out} topics: the spectrum falls sharply after them (and held-out bits are {row['bits']:.3f}, "
-            f"{row['bits'] - bits.min():.3f} above the best, at {best})."
-        )
     if len(table) == 1:
         return numbers[0], f"{numbers[0]} topics: the only number that was judged."
+    doubt = ""
+    if singled_out is not None:
+        own = float(bits[numbers.index(singled_out)])
+        more = [value for number, value in zip(numbers, bits) if number > singled_out]
+        if more and min(more) >= own + WORSE:
+            return singled_out, (
+                f"{singled_out} topics: the spectrum falls sharply after them (and held-out bits are {own:.3f}, "
+                f"{own - bits.min():.3f} above the best, at {best})."
+            )
+        doubt = f" The spectrum falls after {singled_out} topics, " + (
+            f"but more predict words about as well or better ({min(more):.3f} bits against {own:.3f}): topics with few "
+            "tokens may be hidden in its noise."
+            if more
+            else "but no larger number could be judged: give more documents."
+        )
     fall = bits[0] - bits.min()
     if fall < 0.01:
         return numbers[0], (
             f"{numbers[0]} topics: more do not predict held-out words better (best {bits.min():.3f} bits at {best})."
+            f"{doubt}"
         )
     enough = int(np.flatnonzero(bits <= bits[0] - ENOUGH * fall)[0])
     row = table[enough]
+    end = ""
+    if bits[-1] == bits.min() and bits[-2] - bits[-1] > STILL_FALLS:
+        end = f" Bits still fall at {numbers[-1]}, where the range ends: judge larger numbers as well."
     return numbers[enough], (
         f"{numbers[enough]} topics: the fewest with {ENOUGH:.0%} of what more topics gain in held-out bits "
         f"({row['bits']:.3f}; {bits[0]:.3f} at {numbers[0]}, best {bits.min():.3f} at {best}). Stability between "
-        f"halves of the documents is {row['stability']:.2f}, coherence {row['coherence']:.2f}. The spectrum "
-        "singles out no number: fewer topics are broader and more stable, more are finer."
+        f"halves of the documents is {row['stability']:.2f}, coherence {row['coherence']:.2f}."
+        + (doubt or " The spectrum singles out no number: fewer topics are broader and more stable, more are finer.")
+        + end
     )

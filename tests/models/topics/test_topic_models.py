@@ -171,13 +171,11 @@ def test_single_topics_are_assigned():
     assert np.allclose(fitted.weights_[order], sample.intensities.mean(axis=0), atol=0.01)
 
 
-@pytest.mark.parametrize(("total", "tolerance"), [(0.3, 0.15), (1.0, 0.2), (5.0, 0.5)])
+@pytest.mark.parametrize(("total", "tolerance"), [(0.3, 0.15), (1.0, 0.1), (5.0, 0.15), (20.0, 0.3)])
 def test_the_concentration_is_estimated(total, tolerance):
     shares = np.array([0.4, 0.3, 0.2, 0.1])
     sample = make_lda(4000, 400, 4, length=100, prior=total * shares, random_state=2)
     fitted = LDA(4).fit(sample.counts)
-    # Polishing supposes a total of 1: with more topics a document, topics come out a little too pure and the total too
-    # low; with fewer, the total is about a tenth too high.
     assert np.isclose(fitted.doc_topic_prior_.sum(), total, rtol=tolerance)
     order = match_rows(fitted.components_, sample.components)
     assert np.allclose(fitted.doc_topic_prior_[order] / fitted.doc_topic_prior_.sum(), shares, atol=0.05)
@@ -216,7 +214,8 @@ def test_score_prefers_the_truth(model):
 def test_fast_beats_off_on_a_sample(draw):
     sample = draw(5000, 1000, 10, prior=0.1, random_state=0)
     errors = {p: l1_error(LDA(10, polish=p).fit(sample.counts).components_, sample.components) for p in ("off", "fast")}
-    assert errors["fast"] <= 2 / 3 * errors["off"]
+    assert errors["fast"] <= 3 / 4 * errors["off"]
+    assert errors["fast"] < 0.029
 
 
 def test_pipeline_grid_search_and_set_output():

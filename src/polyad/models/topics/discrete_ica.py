@@ -13,8 +13,9 @@ from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
+from polyad.models.own_prior import begin_gamma_poisson
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, start_from_moments
 from polyad.models.recipes.plan import dirichlet_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
@@ -27,9 +28,8 @@ from polyad.moments.source_cumulants import source_cumulants
 STATISTICS = ("cumulants", "generalised")
 RATES = ("shared", "own")
 LENGTHS_VARY = 0.5  # of the variance that independent intensities give the lengths: with less a warning is due
-AGREEING = (
-    1.5  # factor by which the total that the lengths tell may differ from that of pairs of words, and be believed
-)
+# Factor by which the total that the lengths tell may differ from that of pairs of words, and be believed.
+AGREEING = 1.5
 FURTHEST = 100.0  # most by which the shape of a topic may differ from what it is with a rate that all share
 
 
@@ -59,7 +59,8 @@ class DiscreteICA(TopicModel):
     normalize
         Whether :meth:`transform` gives shares that sum to 1, or intensities: expected tokens of each topic.
     doc_topic_prior
-        Gamma shapes of the intensities: None to estimate them, a number for each topic, or one for all.
+        Gamma shapes of the intensities: None to estimate them, a number for each topic, or one for all; which belongs
+        to which topic is as in :class:`polyad.LDA`.
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
@@ -136,13 +137,15 @@ class DiscreteICA(TopicModel):
             cumulants = discrete_ica_moments(corpus.source)
             moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(corpus.source, self.step)
             start = start_from_moments(moments, corpus, K, method)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+            begun = begin_gamma_poisson(start, corpus, given, polished=preset.n_passes > 0)
         with watch("polish"):
-            polished = polish_topics(corpus, topics, given, smoothing, preset)
+            polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = (
-                given[order] if given is not None else self._estimated_shapes(corpus, cumulants, start.topics[order])
+                begun.prior[order]
+                if given is not None
+                else self._estimated_shapes(corpus, cumulants, start.topics[order])
             )
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
         self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order)

@@ -15,10 +15,12 @@ from polyad.models.checks import refuse_unknown
 from polyad.models.own_prior import (
     USUAL_CONCENTRATION,
     Beginning,
+    at_least_some,
     begin,
     begin_with_prior,
     begin_with_total,
     document_shares,
+    mean_document,
 )
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus
@@ -51,14 +53,18 @@ class LDA(TopicModel):
         Weights of the documents in the moments: "uniform", "length", or a power of the length. The 1.25 of the
         default is best on average over corpora and numbers of topics; from 1 to 2 it matters little.
     concentration
-        Total of the Dirichlet prior, or "auto" to estimate it from the moments of pairs of words.
+        Total of the Dirichlet prior, or "auto" to estimate it: from the third moment where that has the shape of a
+        Dirichlet prior and predicts words, and otherwise, as on text, from pairs of words.
     doc_topic_prior
-        Dirichlet parameters of the shares: None to estimate them, a number for each topic, or one for all.
+        Dirichlet parameters of the shares: None to estimate them, a number for each topic, or one for all. Of numbers
+        for each topic, in any order, the largest belongs to the topic with the largest share of the documents, and so
+        on.
     topic_word_prior
         Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
     polish
         Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64, and
-        30 under a wide prior of the topics), or a number of passes.
+        30 under a wide prior of the topics; as "fast" where the prior is given or that of the moments), or a number of
+        passes.
     inference
         How :meth:`transform` finds shares: "map" (a few steps of EM, the fastest), "variational" (Blei, Ng and Jordan
         2003), "cvb0" (Asuncion et al. 2009, the closest to the posterior mean of the fast ones) or "gibbs" (the mean
@@ -79,7 +85,7 @@ class LDA(TopicModel):
     components_ : ndarray of shape (K, M)
         Topics: rows are word probabilities and sum to 1; the largest share of tokens first.
     doc_topic_prior_ : ndarray of shape (K,)
-        Dirichlet parameters of the shares.
+        Dirichlet parameters of the shares: proportions of documents, where ``topic_shares_`` are those of tokens.
     topic_shares_ : ndarray of shape (K,)
         Share of the corpus' tokens in each topic.
     word_probabilities_ : ndarray of shape (M,)
@@ -146,9 +152,8 @@ class LDA(TopicModel):
             polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
         with watch("prior"):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
-            self.doc_topic_prior_ = (
-                begun.prior[order] if given is not None else self._estimated_prior(raw, corpus, begun)
-            )
+            estimated = self._estimated_prior(raw, corpus, begun) if given is None else begun.prior[order]
+            self.doc_topic_prior_ = estimated
         self.diagnostics_ = diagnose(
             corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
         )
@@ -178,6 +183,7 @@ class LDA(TopicModel):
         total = self._given_total()
         if total is None and begun.is_own and begun.concentration is not None and begun.concentration >= 1:
             total = begun.concentration
-        if total is None:
-            total, _ = estimate_concentration(raw, self.components_)
-        return total * document_shares(self.components_, corpus.source)
+        if total is not None:
+            return total * document_shares(self.components_, corpus.source)
+        total, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))
+        return total * at_least_some(shares)

@@ -6,20 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
-from polyad.decompose import Diagonaliser, mixture_weights
+from polyad.decompose import Diagonaliser
 from polyad.decompose.orthogonal.registry import MethodName
 from polyad.engine import Source, expect
 from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.inference.single_topic import MixturePolished, mixture_completion, polish_mixture, topic_posterior
 from polyad.models.fitting import running
-from polyad.models.recipes.moment_start import (
-    FLOOR_SHARE,
-    UNIGRAM_SHARE,
-    Corpus,
-    moment_bytes,
-    start_from_moments,
-    with_documents,
-)
+from polyad.models.own_prior import document_shares, floor_share
+from polyad.models.recipes.moment_start import UNIGRAM_SHARE, Corpus, moment_bytes, start_from_moments, with_documents
 from polyad.models.recipes.plan import mixture_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
@@ -96,9 +90,11 @@ class SingleTopic(TopicModel):
         with watch("moments"):
             raw = raw_moments(corpus.source, self.weights)
             start = start_from_moments(raw.moments, corpus, K, self.method)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else floor_share(corpus))
+            # Step 9 of SVTD, with documents that count the same; 1 / value^2 of the third moment is far noisier.
+            weights = document_shares(topics, corpus.source)
         with watch("polish"):
-            found = self._polished(corpus, topics, mixture_weights(start.values), smoothing, preset)
+            found = self._polished(corpus, topics, weights, smoothing, preset)
         order = self._keep(found.components, found.topic_tokens, corpus)
         self.weights_ = found.weights[order]
         self.doc_topic_prior_ = self.weights_

@@ -12,7 +12,9 @@ FREQUENT = 0.9  # of all tokens are of the words looked at: the rows of rarer on
 DISTINCT = 1e-3  # least eigenvalue of the correlations of topics that words can tell apart; on text it is .4 and more
 
 
-def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[float, FloatArray]:
+def estimate_concentration(
+    raw: RawMoments, components: FloatArray, mean_document: FloatArray | None = None
+) -> tuple[float, FloatArray]:
     """Return the total concentration c0 and the mean topic shares of the documents.
 
     Pairs of distinct words have the moment M2 = D' E[t t'] D, so that the topics' second moments A = E[t t'] follow
@@ -26,15 +28,17 @@ def estimate_concentration(raw: RawMoments, components: FloatArray) -> tuple[flo
         Raw moments of the corpus.
     components
         Topics, K x M.
+    mean_document
+        Word proportions that the mean shares make up, M; None takes the first of the raw moments.
     """
     mean = raw.moments.mean
     inverse = _left_inverse(components, mean)
     means = _mean_shares(mean, inverse)
     squares = raw.pair_energies(inverse.T)
     spread = float((squares - means**2).sum())
-    if spread <= 0:  # less variance than no variance at all: shares that hardly differ
-        return LARGEST, means
-    return float(np.clip((means - squares).sum() / spread, SMALLEST, LARGEST)), means
+    # Less variance than no variance at all are shares that hardly differ.
+    total = LARGEST if spread <= 0 else float(np.clip((means - squares).sum() / spread, SMALLEST, LARGEST))
+    return total, means if mean_document is None else _mean_shares(mean_document, inverse)
 
 
 def mean_shares(components: FloatArray, mean: FloatArray) -> FloatArray:

@@ -1,0 +1,129 @@
+"""More data, a smaller error: for every topic model, prior, law of lengths and preset, after all steps."""
+
+import numpy as np
+import pytest
+
+from polyad import LDA, DiscreteICA, SingleTopic
+from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
+from polyad.metrics import l1_error, match_rows
+
+SKEWED, LONE = np.array([0.5, 0.25, 0.15, 0.07, 0.03]), np.array([15.0, 0.25, 0.25, 0.25, 0.25]) / 16
+PRIORS = {
+    "flat 0.1": np.full(5, 0.02),
+    "flat 1": np.full(5, 0.2),
+    "flat 5": np.full(5, 1.0),
+    "flat 20": np.full(5, 4.0),
+    "skewed 0.1": 0.1 * SKEWED,
+    "skewed 2": 2 * SKEWED,
+    "skewed 20": 20 * SKEWED,
+    "giant 0.1": 0.1 * LONE,
+    "giant 3.2": 3.2 * LONE,
+}
+PRESETS = ("off", "fast", "full")
+
+
+def lengths(law, n_documents, mean, seed):
+    rng = np.random.default_rng(seed + 100)
+    if law == "fixed":
+        return mean
+    if law == "Poisson":
+        return np.maximum(rng.poisson(mean, n_documents), 3)
+    return np.clip(rng.pareto(1.5, n_documents) * 0.4 * mean, 5, 50 * mean).astype(int)  # heavy tail
+
+
+def drawn_lda(prior, law, n_documents, seed):
+    return make_lda(n_documents, 300, 5, length=lengths(law, n_documents, 100, seed), prior=prior, random_state=seed)
+
+
+def drawn_gamma_poisson(prior, law, n_documents, seed):
+    return make_gamma_poisson(n_documents, 300, 5, mean_length=100.0, prior=prior, random_state=seed)
+
+
+def drawn_single_topic(prior, law, n_documents, seed):
+    return make_single_topic(
+        n_documents, 300, 5, length=lengths(law, n_documents, 40, seed), weights=prior, random_state=seed
+    )
+
+
+def errors(model, draw, prior, law, n_documents, *, seeds, presets):
+    """Return the mean error over some samples, for each preset."""
+    samples = [draw(PRIORS[prior], law, n_documents, seed) for seed in seeds]
+    return {
+        polish: np.mean([l1_error(model(5, polish=polish).fit(s.counts).components_, s.components) for s in samples])
+        for polish in presets
+    }
+
+
+def check(model, draw, prior, law, *, few, many, seeds, presets=PRESETS):
+    small, large = (errors(model, draw, prior, law, n, seeds=seeds, presets=presets) for n in (few, many))
+    for polish in presets:
+        assert large[polish] <= 0.55 * small[polish], (polish, small, large)
+    for found in (small, large):
+        for polish in presets[1:]:
+            assert found[polish] <= 1.1 * found["off"], (polish, small, large)
+
+
+@pytest.mark.parametrize(("prior", "law"), [("flat 5", "fixed"), ("giant 0.1", "Poisson"), ("skewed 2", "heavy tail")])
+def test_lda(prior, law):
+    check(LDA, drawn_lda, prior, law, few=1000, many=16000, seeds=(1,), presets=("off", "fast"))
+
+
+def test_discrete_ica():
+    check(DiscreteICA, drawn_gamma_poisson, "flat 5", "own", few=1000, many=16000, seeds=(1,), presets=("off", "fast"))
+
+
+def test_single_topic():
+    check(SingleTopic, drawn_single_topic, "skewed 2", "heavy tail", few=1000, many=16000, seeds=(1,))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["fixed", "Poisson", "heavy tail"])
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # dwarfs in small samples
+def test_lda_of_every_kind(prior, law):
+    check(LDA, drawn_lda, prior, law, few=2000, many=32000, seeds=(1, 2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")
+def test_discrete_ica_of_every_kind(prior):
+    check(DiscreteICA, drawn_gamma_poisson, prior, "own", few=2000, many=32000, seeds=(1, 2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["fixed", "Poisson", "heavy tail"])
+@pytest.mark.parametrize("prior", ["flat 1", "skewed 2"])
+def test_single_topics_of_every_kind(prior, law):
+    check(SingleTopic, drawn_single_topic, prior, law, few=2000, many=32000, seeds=(1, 2))
+
+
+def test_weights_of_single_topics():
+    """Where lengths have a heavy tail, one over the squared value of the third moment is off by .2 and more."""
+    sample = drawn_single_topic(SKEWED, "heavy tail", 2000, 5)
+    fitted = SingleTopic(5, polish="off").fit(sample.counts)
+    order = match_rows(fitted.components_, sample.components)
+    assert np.abs(fitted.weights_[order] - sample.intensities.mean(axis=0)).max() < 0.01
+
+
+@pytest.mark.parametrize("n_documents", [4000, pytest.param(32000, marks=pytest.mark.slow)])
+def test_topics_that_are_nearly_alike_are_not_driven_apart(n_documents):
+    topics = np.random.default_rng(0).dirichlet(np.full(400, 0.1), 5)
+    topics[1] = 0.9 * topics[0] + 0.1 * topics[1]
+    X = make_lda(n_documents, components=topics, length=100, prior=0.2, random_state=1).counts
+    off, fast = (l1_error(LDA(5, polish=polish).fit(X).components_, topics) for polish in ("off", "fast"))
+    assert fast <= 1.15 * off
+    assert off < 0.03
+
+
+def test_correlated_topics_get_better_by_polishing():
+    """Two topics go together (logistic-normal shares, correlation .95): no Dirichlet prior is right."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(400, 0.1), 5)
+    covariance = 2 * np.eye(5)
+    covariance[0, 1] = covariance[1, 0] = 1.9
+    shares = np.exp(rng.multivariate_normal(np.zeros(5), covariance, size=4000))
+    shares /= shares.sum(axis=1, keepdims=True)
+    X = np.array([rng.multinomial(100, share @ topics) for share in shares])
+    off, *others = (l1_error(LDA(5, polish=polish).fit(X).components_, topics) for polish in PRESETS)
+    assert max(others) < 0.9 * off

@@ -1,0 +1,139 @@
+"""The prior that the moments tell: exact input, and what users give."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import aslinearoperator
+
+from polyad import LDA, DiscreteICA
+from polyad.datasets import make_gamma_poisson, make_lda
+from polyad.decompose import jacobi, polyadic_decomposition
+from polyad.engine import count_blocks, ordered_by_content
+from polyad.inference import completion_bits
+from polyad.metrics import l1_error, match_rows
+from polyad.models.moment_prior import start_at_usual_total
+from polyad.models.own_prior import document_shares, floor_share, total_of_shapes
+from polyad.models.recipes.moment_start import FLOOR_SHARE, Corpus
+from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, summarise_counts
+
+GIANT = np.array([3, 0.05, 0.05, 0.05, 0.05])
+
+
+def raw_population(topics, prior):
+    """Raw moments of three words of a document, from the moments of a Dirichlet, entry by entry."""
+    K, c0 = prior.size, prior.sum()
+    second, third = np.zeros((K, K)), np.zeros((K, K, K))
+    for i in range(K):
+        for j in range(K):
+            second[i, j] = prior[i] * (prior[j] + (i == j)) / (c0 * (c0 + 1))
+            for k in range(K):
+                last = prior[k] + (k == i) + (k == j)
+                third[i, j, k] = second[i, j] * last / (c0 + 2)
+    cube = np.einsum("ijk,ia,jb,kc->abc", third, topics, topics, topics, optimize=True)
+
+    def whitened(whitener, images=None):
+        return np.einsum("abc,ia,jb,kc->ijk", cube, whitener, whitener, whitener, optimize=True)
+
+    def moments(words):
+        return SymmetricMoments(
+            (prior / c0) @ topics, aslinearoperator(topics.T @ second @ topics), whitened, lambda _: None, moments
+        )
+
+    return RawMoments(moments(None), lambda _: None, 0)
+
+
+def corpus_of(X):
+    source = ordered_by_content(count_blocks(X))
+    return Corpus(source, summarise_counts(source))
+
+
+@pytest.mark.parametrize(
+    "prior", [np.full(4, 0.05), np.full(4, 1.25), np.full(4, 5.0), np.array([3.0, 0.1, 0.2, 0.4])], ids=str
+)
+def test_exact_moments_tell_the_total_and_the_topics(prior):
+    topics = np.random.default_rng(0).dirichlet(np.full(30, 0.3), 4)
+    corpus = corpus_of(make_lda(50, components=topics, length=100, prior=1.0).counts)
+    _, own = start_at_usual_total(raw_population(topics, prior), corpus, 4, "jacobi", 2.0)
+    assert own.is_sharp()
+    assert np.isclose(own.total, prior.sum(), rtol=0.06)
+    exact = own.start(prior.sum()).topics
+    assert np.allclose(exact[match_rows(exact, topics)], topics, atol=1e-8)
+    other = own.start(3 * prior.sum()).topics
+    assert l1_error(other, topics) > 1e-3, "another total gives other topics"
+
+
+def test_exact_cumulants_tell_the_total_of_the_shapes():
+    topics = np.random.default_rng(0).dirichlet(np.full(30, 0.3), 5)
+    found = polyadic_decomposition(
+        discrete_ica_population(topics, GIANT / 2, GIANT / 4, 2 * GIANT / 8), 5, method=partial(jacobi)
+    )
+    order = match_rows(found.components / found.components.sum(axis=1, keepdims=True), topics)
+    assert np.isclose(total_of_shapes(found.values[order], GIANT / GIANT.sum()), 3.2, rtol=1e-8)
+
+
+@pytest.mark.parametrize("total", [0.1, 1.0, 5.0, 20.0])
+def test_a_sample_tells_its_total(total):
+    sample = make_lda(8000, 200, 4, length=80, prior=total / 4, random_state=1)
+    fitted = LDA(4, polish="off").fit(sample.counts)
+    assert np.isclose(fitted.doc_topic_prior_.sum(), total, rtol=0.25)
+    assert np.isclose(fitted.diagnostics_.concentration, total, rtol=0.25)
+
+
+def test_a_giant_with_dwarfs():
+    """Polishing with a flat prior ended three times as far from the truth as it had begun."""
+    sample = make_lda(5000, 400, 5, length=100, prior=GIANT)
+    learn, judge = sample.counts[:4000], sample.counts[4000:]
+    fits = {polish: LDA(5, polish=polish).fit(learn) for polish in ("off", "fast", "full", 20)}
+    errors = {polish: l1_error(fit.components_, sample.components) for polish, fit in fits.items()}
+    assert errors["off"] < 0.12
+    for polish in ("fast", "full", 20):
+        assert errors[polish] <= 1.1 * errors["off"]
+    assert np.isclose(fits["fast"].doc_topic_prior_.sum(), 3.2, rtol=0.25)
+    bits = {p: completion_bits(fit.components_, fit.doc_topic_prior_, judge) for p, fit in fits.items()}
+    assert bits["fast"] < bits["off"] + 5e-4
+    assert bits["fast"] < completion_bits(sample.components, GIANT, judge) + 0.006
+
+
+def test_what_the_user_gives_helps():
+    sample = make_lda(4000, 400, 5, length=100, prior=GIANT, random_state=3)
+    given = {
+        "total": LDA(5, concentration=3.2),
+        "prior": LDA(5, doc_topic_prior=GIANT),
+        "prior in another order": LDA(5, doc_topic_prior=GIANT[::-1]),
+    }
+    errors = {name: l1_error(model.fit(sample.counts).components_, sample.components) for name, model in given.items()}
+    alone = l1_error(LDA(5).fit(sample.counts).components_, sample.components)
+    assert max(errors.values()) < min(0.12, 1.1 * alone)
+    assert errors["prior"] == errors["prior in another order"]
+
+
+@pytest.mark.parametrize("model", [LDA, DiscreteICA])
+def test_a_given_prior_belongs_to_the_topics_by_their_shares(model):
+    prior = np.array([0.1, 0.8, 0.2, 0.4])
+    draw = make_lda if model is LDA else make_gamma_poisson
+    sample = draw(3000, 200, 4, prior=prior, random_state=0)
+    fitted = model(4, doc_topic_prior=prior).fit(sample.counts)
+    assert np.array_equal(fitted.doc_topic_prior_, [0.8, 0.4, 0.2, 0.1]), "largest share first, as components_"
+    order = match_rows(fitted.components_, sample.components)
+    assert np.array_equal(fitted.doc_topic_prior_[order], prior)
+
+
+def test_the_prior_is_in_proportions_of_documents():
+    """Documents of one topic are ten times as long: it has most tokens, and no more than its part of the documents."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(100, 0.1), 3)
+    own = rng.integers(0, 3, 3000)
+    X = np.array([rng.multinomial(400 if k == 0 else 40, topics[k]) for k in own])
+    fitted = LDA(3).fit(X)
+    order = match_rows(fitted.components_, topics)
+    found = fitted.doc_topic_prior_[order] / fitted.doc_topic_prior_.sum()
+    assert np.allclose(found, np.bincount(own) / own.size, atol=0.02)
+    assert fitted.topic_shares_[order][0] > 0.75
+    assert np.allclose(document_shares(topics, count_blocks(X)), np.bincount(own) / own.size, atol=0.02)
+
+
+def test_the_background_of_topics_fades_with_more_data():
+    small, large = (corpus_of(make_lda(n, 200, 3, length=50).counts) for n in (20, 4000))
+    assert floor_share(small) == FLOOR_SHARE
+    assert np.isclose(floor_share(large), 2 * 200 / (4000 * 50))
