@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus docs clean
+.PHONY: env demo test test-slow lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale docs clean
 
 env: .venv/installed
 
@@ -44,6 +44,9 @@ bench-mixtures: env
 
 bench-corpus: env
 	$(BIN)/python benchmarks/corpus.py
+
+bench-scale: env
+	$(BIN)/python benchmarks/scale.py $(SCALE)
 
 docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md

@@ -1,17 +1,19 @@
 """Latent Dirichlet allocation."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
-from polyad.engine import expect
+from polyad.engine import expect, ordered_by_content, resident
 from polyad.inference.presets import preset_of
+from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
+from polyad.models.stream import copied, grown, take_over, tokens_in, tokens_of
 from polyad.models.topics.base import TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import RawMoments, raw_moments
@@ -121,6 +123,46 @@ class LDA(TopicModel):
             order = self._keep(polished.components, polished.topic_tokens, corpus)
             self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)
         self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order, concentration=c0)
+
+    def partial_fit(self, X: Any, y: Any = None, *, forget: float = 0.0, grow: bool = False) -> Self:
+        """Learn from more documents, which need not be kept.
+
+        The first call is a fit. Each later one finds the expected tokens of the new documents under the topics so far
+        and adds them: a step of EM in which documents seen before keep the tokens that they had. Topics keep their
+        numbers. A fit to all documents at once is better, since it looks at each again with better topics; a large
+        first batch is what counts most, since all topics are found there.
+
+        Parameters
+        ----------
+        X
+            As for :meth:`fit`, over the same words. Text (:class:`polyad.corpus.CorpusSource`) is counted over the
+            words of the model, and words that it lacks are lost. Hashed words are a vocabulary like any other.
+        y
+            Ignored.
+        forget
+            The share of all tokens so far that is forgotten before these are added, from 0 (nothing) to below 1: for
+            topics that change with time. ``diagnostics_.n_tokens`` is then what is left.
+        grow
+            Take words of a corpus that the model lacks as new words, after its own. They are new to all topics, and
+            tokens of them in documents seen before stay lost.
+        """
+        if not hasattr(self, "components_"):
+            return self.fit(X)
+        if not 0 <= forget < 1:
+            raise ValueError(f"forget is {forget}; give a share from 0 to below 1.")
+        words, before = self.vocabulary_, tokens_of(self).kept(1 - forget)
+        model = copied(self)  # what went wrong half way must leave no trace
+        if grow:
+            words, X = grown(self, X)
+            before = before.with_words(len(words) - self.n_features_in_)
+            model.vocabulary_, model.n_features_in_ = words, len(words)
+        source = model._checked_input(X)
+        with running(self.n_jobs):
+            source = resident(ordered_by_content(source))
+            found, likelihood = tokens_in(source, before, self.doc_topic_prior_)
+        take_over(model, before.plus(found), (likelihood,))
+        self.__dict__ = model.__dict__
+        return self
 
     def _moment_concentration(self, given: FloatArray | None) -> float:
         """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""
