@@ -102,7 +102,7 @@ def test_a_worker_killed_in_any_pass(two, shards, name, when):
 @pytest.mark.parametrize("n_workers", [1, 2, 4])
 def test_any_number_of_workers_and_any_model(shards, n_workers):
     with cluster(n_workers) as (client, _), use(DaskRunner(client)):
-        for make in (lambda: LDA(3, polish="full"), lambda: DiscreteICA(3), lambda: SingleTopic(3)):
+        for make in (lambda: LDA(3, polish=5), lambda: DiscreteICA(3), lambda: SingleTopic(3)):
             found = fingerprint(make().fit(shards))
             assert found == _alone(make, shards)
         in_memory = LDA(3).fit(SAMPLE.counts)

@@ -10,7 +10,14 @@ from polyad.engine import Block, expect, rows
 from polyad.inference.presets import preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.models.recipes.moment_start import (
+    FLOOR_SHARE,
+    UNIGRAM_SHARE,
+    Corpus,
+    MomentStart,
+    moment_sample,
+    start_from_moments,
+)
 from polyad.models.recipes.plan import dirichlet_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
@@ -95,7 +102,7 @@ class DiscreteICA(TopicModel):
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         memory = planned_bytes(corpus, K, self.method)
         with watch("moments"):
-            moments = discrete_ica_moments(corpus.source)
+            moments = discrete_ica_moments(moment_sample(corpus.source, preset.n_passes))
             start = start_from_moments(moments, corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):

@@ -10,7 +10,14 @@ from polyad.engine import expect, ordered_by_content, resident
 from polyad.inference.presets import preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
+from polyad.models.recipes.moment_start import (
+    FLOOR_SHARE,
+    LENGTH_POWER,
+    UNIGRAM_SHARE,
+    Corpus,
+    moment_sample,
+    start_from_moments,
+)
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.stream import copied, grown, take_over, tokens_in, tokens_of
@@ -114,7 +121,7 @@ class LDA(TopicModel):
         memory = planned_bytes(corpus, K, self.method)
         c0 = self._moment_concentration(given)
         with watch("moments"):
-            raw = raw_moments(corpus.source, self.weights)
+            raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
             start = start_from_moments(raw.at(c0), corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
         with watch("polish"):
