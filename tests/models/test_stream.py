@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from polyad import LDA, load
+from polyad import LDA, load, merge
 from polyad.corpus import make_corpus
 from polyad.datasets import make_lda
 from polyad.engine import count_blocks, write_shards
 from polyad.inference import completion_bits
 from polyad.io import fingerprint
 from polyad.metrics import l1_error
-from polyad.models.stream import copied, merge, tokens_of, topics_of
+from polyad.models.stream import copied, tokens_of, topics_of
 from purity import Checking
 from sharded import tiny_cuts
 
@@ -105,17 +105,17 @@ def test_forgetting_follows_a_change():
 def test_merged_models_have_seen_all():
     start = LDA(5).fit(X[:1000])
     ends = [copied(start).partial_fit(X[first : first + 2000]) for first in (1000, 3000)]
-    merged = merge(ends, start=start)
+    merged = merge(*ends, start=start)
     assert merged.diagnostics_.n_documents == 5000
     assert abs(merged.diagnostics_.n_tokens - X.sum()) <= 5
     error = [l1_error(model.components_, SAMPLE.components) for model in (start, *ends, merged)]
     assert error[3] < min(error[1:3]) < error[0]
     sums = tokens_of(ends[0]).by_topic + tokens_of(ends[1]).by_topic - tokens_of(start).by_topic
     assert np.allclose(tokens_of(merged).by_topic, sums, atol=1e-2)
-    twice = merge([LDA(5).fit(X), LDA(5).fit(X)])
+    twice = merge(LDA(5).fit(X), LDA(5).fit(X))
     assert np.allclose(twice.topic_shares_, LDA(5).fit(X).topic_shares_)
     with pytest.raises(ValueError, match="went on from one start"):
-        merge([start, LDA(4).fit(X[:1000])])
+        merge(start, LDA(4).fit(X[:1000]))
 
 
 def test_words_that_come_later():

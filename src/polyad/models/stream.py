@@ -1,6 +1,5 @@
 """Documents that come in batches and are not kept: topics go on from the tokens that they stand for."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -136,7 +135,7 @@ def grown(model: Any, X: Any) -> tuple[tuple[str, ...], Any]:
     return words, align_vocabulary(X, words)
 
 
-def merge(models: Sequence[Any], *, start: Any = None) -> Any:
+def merge(*models: Any, start: Any = None) -> Any:
     """Return one model of all documents that several models of the same topics have seen.
 
     Parameters
@@ -161,9 +160,11 @@ def merge(models: Sequence[Any], *, start: Any = None) -> Any:
     >>> X = make_lda(900, 100, 3, length=60).counts
     >>> start = LDA(3).fit(X[:300])
     >>> parts = [copied(start).partial_fit(X[first : first + 300]) for first in (300, 600)]
-    >>> merge(parts, start=start).diagnostics_.n_documents
+    >>> merge(*parts, start=start).diagnostics_.n_documents
     900
     """
+    if not models:
+        raise ValueError("There is no model to merge: give at least one.")
     first, *others = models
     tokens = tokens_of(first)
     for other in others:
