@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus papers browser test-browser gallery docs clean
+.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -70,6 +70,9 @@ bench-corpus: env
 papers: env
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python benchmarks/papers/run.py $(if $(QUICK),--quick)
+
+bench-scale: env
+	$(BIN)/python benchmarks/scale.py $(SCALE)
 
 docs: env
 	$(BIN)/python -m pytest --quiet --doctest-glob='*.md' docs README.md

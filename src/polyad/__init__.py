@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         bootstrap,
         select_n_components,
     )
+    from polyad.models.stream import merge
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ __all__ = [
     "align",
     "bootstrap",
     "load",
+    "merge",
     "select_n_components",
 ]
 
@@ -67,6 +69,7 @@ _HOMES = {
     "align": "polyad.metrics",
     "bootstrap": "polyad.models",
     "load": "polyad.io",
+    "merge": "polyad.models.stream",
     "select_n_components": "polyad.models",
 }
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from polyad import load
 from polyad.cli.app import run
 
 TOPICS = ("cat dog vet paw fur tail purr bark", "stock bond market price trade bank rate fund")
@@ -109,3 +110,25 @@ def test_calls_that_make_no_sense(folder, capsys):
     assert "This fit needs about" in capsys.readouterr().err
     assert run(["fit", str(shards), "-k", "2", "--memory", "much"]) == 1
     assert "give a size such as" in capsys.readouterr().err
+
+
+def test_a_model_learns_from_new_documents(folder, capsys):
+    model, newer = folder / "m.polyad", folder / "n.polyad"
+    values(capsys, "fit", folder / "a.jsonl", "-k", 2, "-o", model)
+    before = values(capsys, "info", model)
+    with (folder / "b.jsonl").open("a") as out:
+        out.write("\n" + "\n".join(json.dumps({"text": f"{TOPICS[0]} hamster hamster"}) for _ in range(5)))
+    found = values(capsys, "update", model, folder / "b.jsonl", "-o", newer)
+    assert (found["corpus"]["documents"], found["new_words"]) == (45, 0)
+    assert 0 < found["unknown_words"] < 0.1
+    after = values(capsys, "info", newer)
+    assert after["diagnostics"]["n_documents"] == 85
+    assert after["fingerprint"] != before["fingerprint"] == values(capsys, "info", model)["fingerprint"]
+    found = values(capsys, "update", model, folder / "b.jsonl", "-o", newer, "--grow", "--forget", 0.5)
+    assert found["new_words"] >= 1
+    learned = load(newer)
+    where = [learned.components_[:, learned.vocabulary_.index(word)].argmax() for word in ("hamster", "dog", "bank")]
+    assert where[0] == where[1] != where[2]
+    values(capsys, "fit", folder / "a.jsonl", "-k", 2, "-o", folder / "d.polyad", "--model", "discrete-ica")
+    assert run(["update", str(folder / "d.polyad"), str(folder / "b.jsonl"), "-o", str(newer)]) == 1
+    assert "only models of the kind lda" in capsys.readouterr().err

@@ -1,8 +1,12 @@
+import numpy as np
 import pytest
 
-from polyad import LDA
-from polyad.datasets import make_gamma_poisson
+from polyad import LDA, DiscreteICA, SingleTopic
+from polyad.datasets import make_gamma_poisson, make_lda
+from polyad.engine import count_blocks, listening, ordered_by_content
 from polyad.metrics import l1_error
+from polyad.models.recipes.moment_start import moment_sample
+from sharded import tiny_cuts
 
 
 @pytest.mark.slow
@@ -11,3 +15,39 @@ def test_fifty_topics_of_fifty_thousand_documents():
     model = LDA(50).fit(sample.counts)
     assert l1_error(model.components_, sample.components) < 0.1  # the moments alone have 0.14
     assert model.diagnostics_.gap > 3, "fifty topics stand out"
+
+
+MODELS = {"lda": LDA, "discrete ica": DiscreteICA, "single topic": SingleTopic}
+
+
+def shards_read(model, source):
+    """Return the shards that each pass of a fit has read, by the name of its function."""
+    found = {}
+    with listening(lambda report: found.setdefault(report.name, report.n_shards)):
+        model.fit(source)
+    return found
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:These data")
+def test_moments_are_made_of_as_many_shards_as_they_need(name):
+    with tiny_cuts(shard=1000, block=500, rows=50):
+        source = ordered_by_content(count_blocks(make_lda(1200, 60, 3, length=40, prior=0.1, random_state=0).counts))
+        assert source.n_shards >= 16
+        n_moments = max(4, int(np.ceil(2 * np.sqrt(source.n_shards))))
+        found = shards_read(MODELS[name](3), source)
+        assert found["_third_sums"] == n_moments < source.n_shards
+        likelihood = "_expected_counts" if name == "single topic" else "expect_and_collect"
+        assert found[likelihood] >= source.n_shards // 2  # a half of the shards at a time, and all in the end
+        assert shards_read(MODELS[name](3, polish="off"), source)["_third_sums"] == source.n_shards
+        assert moment_sample(source, 0) is source
+
+
+def test_topics_from_a_part_of_the_moments_are_as_good():
+    sample = make_lda(4000, 120, 4, length=40, prior=0.1, random_state=0)
+    whole = l1_error(LDA(4).fit(sample.counts).components_, sample.components)
+    with tiny_cuts(shard=4000, block=2000, rows=200):
+        source = ordered_by_content(count_blocks(sample.counts))
+        assert moment_sample(source, 4).n_shards < source.n_shards / 2
+        part = l1_error(LDA(4).fit(source).components_, sample.components)
+    assert part < 1.05 * whole < 0.05

@@ -28,6 +28,7 @@ from polyad.cli.options import expand_options
 from polyad.cli.report import report
 from polyad.cli.terminal.errors import INTERRUPTED, explain
 from polyad.cli.terminal.help import Command, Group
+from polyad.cli.update import update
 
 __all__ = ["app", "run"]
 
@@ -39,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, fit, fit2, topics, transform, evaluate, select, report, index, align, info, convert):
+for command in (demo, fit, fit2, topics, transform, evaluate, select, report, index, update, align, info, convert):
     app.command(cls=Command)(expand_options(command))
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.cluster_tasks import (
+    StateLostError,
     add_task,
     forget_task,
     rows_task,
@@ -134,12 +135,14 @@ class DaskRunner:
         """Try a pass until it comes through: what was sent to workers is lost with them, and is sent again."""
         with self._sentences():
             for last in range(ATTEMPTS - 1, -1, -1):
-                host = self._tasks_on_host(source.n_shards)
+                host, before = self._tasks_on_host(source.n_shards), set(self.live())
                 try:
                     (given,) = self.client.scatter([shared], broadcast=True, hash=False)
                     return attempt(self._data(source), given, host)
                 except Exception as error:
-                    if not _is_loss(error) or not last or self.client.status != "running":
+                    if not last or self.client.status != "running":
+                        raise
+                    if not _is_loss(error) and (isinstance(error, ValueError) or before <= set(self.live())):
                         raise
                     self._blocks.pop(source, None)
                     self._wait_for_workers()
@@ -307,7 +310,8 @@ class _Step:
             try:
                 missing = [number for number in range(source.n_shards) if number not in parts]
                 self._own(missing)
-                given = self._given(self.generation, sorted({self._owner(number) for number in missing}))
+                if missing:
+                    given = self._given(self.generation, sorted({self._owner(number) for number in missing}))
                 for number in missing:
                     parts[number] = self._submit(number, self.generation, given)
                 ordered = [parts[number] for number in range(source.n_shards)]
@@ -317,7 +321,9 @@ class _Step:
                 return final.result()
             except _Lost as lost:
                 for number in lost.numbers:
-                    parts.pop(number).cancel()
+                    future = parts.pop(number, None)
+                    if future is not None:
+                        future.cancel()
                 if not self.runner.live():
                     self.runner._wait_for_workers()
         raise ClusterError(
@@ -349,19 +355,22 @@ class _Step:
         return owner
 
     def _given(self, generation: int, workers: list[str]) -> Any:
-        shared = self.chain.journal.get(generation)[1]
+        return self._sent(self.chain.journal.get(generation)[1], workers)
+
+    def _sent(self, value: Any, workers: list[str]) -> Any:
+        """Send a value to some workers."""
         try:
-            return self.client.scatter([shared], workers=workers, broadcast=True, hash=False)[0]
-        except Exception as error:  # one of them went away meanwhile
-            if self.client.status != "running":
+            return self.client.scatter([value], workers=workers, broadcast=True, hash=False)[0]
+        except Exception as error:
+            if self.client.status != "running" or set(workers) <= set(self.runner.live()):
                 raise
-            raise _Lost([]) from error
+            raise _Lost([]) from error  # one of them went away meanwhile
 
     def _submit(self, number: int, generation: int, given: Any) -> Any:
         function, source, owner = self.chain.journal.get(generation)[0], self.chain.source, self._owner(number)
         data: Any = source
         if source.in_memory:
-            data = self.client.scatter(source.shard(number), workers=[owner], hash=False)
+            data = self._sent(source.shard(number), [owner])
         return self.client.submit(
             step_task,
             function,
@@ -393,6 +402,9 @@ class _Step:
                 raise _Lost(lost)
             for future in failed:
                 error = future.exception() if future.status == "error" else None
+                if isinstance(error, StateLostError):
+                    self.chain.owners[error.number] = ""  # a worker with its address, but not with its states
+                    raise _Lost([error.number])
                 if error is None or _is_loss(error):
                     raise _Lost(list(numbers))
                 future.result()

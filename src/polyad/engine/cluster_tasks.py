@@ -18,7 +18,14 @@ from polyad.engine.sums import add
 
 
 class StateLostError(RuntimeError):
-    """A worker was asked to go on from a state that it does not have."""
+    """A worker was asked to go on from a state that it does not have: it was started anew under the same address."""
+
+    def __init__(self, number: int, generation: int) -> None:
+        super().__init__(number, generation)
+        self.number = number
+
+    def __str__(self) -> str:
+        return f"state {self.args[1]} of shard {self.number} is not on this worker"
 
 
 class _Kept:
@@ -46,7 +53,7 @@ class _Kept:
         with self._lock:
             held = self._states.get((chain, number), {}).get(generation, _MISSING)
         if held is _MISSING:
-            raise StateLostError(f"state {generation} of shard {number} is not on this worker")
+            raise StateLostError(number, generation)
         return held[0] if isinstance(held, StateStore) else held
 
     def forget(self, chains: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
 from polyad.models.own_prior import begin_gamma_poisson
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, start_from_moments
+from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample, start_from_moments
 from polyad.models.recipes.plan import dirichlet_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
@@ -134,8 +134,9 @@ class DiscreteICA(TopicModel):
             method = "power" if self.statistics == "cumulants" else "jacobi"
         memory = planned_bytes(corpus, K, method)
         with watch("moments"):
-            cumulants = discrete_ica_moments(corpus.source)
-            moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(corpus.source, self.step)
+            sampled = moment_sample(corpus.source, preset.n_passes)
+            cumulants = discrete_ica_moments(sampled)
+            moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(sampled, self.step)
             start = start_from_moments(moments, corpus, K, method)
             begun = begin_gamma_poisson(start, corpus, given, polished=preset.n_passes > 0)
         with watch("polish"):

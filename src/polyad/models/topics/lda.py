@@ -1,17 +1,18 @@
 """Latent Dirichlet allocation."""
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.decompose.orthogonal.registry import MethodName
-from polyad.engine import Source, expect
+from polyad.engine import Source, expect, ordered_by_content, resident
 from polyad.inference.gibbs import gibbs_shares
 from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
 from polyad.models.checks import refuse_unknown
+from polyad.models.fitting import running
 from polyad.models.own_prior import (
     USUAL_CONCENTRATION,
     Beginning,
@@ -23,9 +24,10 @@ from polyad.models.own_prior import (
     mean_document,
 )
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus
+from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
+from polyad.models.stream import copied, grown, take_over, tokens_in, tokens_of
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import RawMoments, raw_moments
@@ -141,7 +143,7 @@ class LDA(TopicModel):
         memory = planned_bytes(corpus, K, self.method)
         c0 = self._given_total()
         with watch("moments"):
-            raw = raw_moments(corpus.source, self.weights)
+            raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
             if given is not None:
                 begun = begin_with_prior(raw, corpus, K, self.method, given)
             elif c0 is not None:
@@ -163,6 +165,46 @@ class LDA(TopicModel):
             return gibbs_shares(self.components_, self.doc_topic_prior_, source, random_state=self.random_state)
         n_iter = INFERENCE_ITERATIONS if self.inference == "map" else POSTERIOR_ITERATIONS
         return topic_shares(self.components_, self.doc_topic_prior_, source, method=self.inference, max_iter=n_iter)
+
+    def partial_fit(self, X: Any, y: Any = None, *, forget: float = 0.0, grow: bool = False) -> Self:
+        """Learn from more documents, which need not be kept.
+
+        The first call is a fit. Each later one finds the expected tokens of the new documents under the topics so far
+        and adds them: a step of EM in which documents seen before keep the tokens that they had. Topics keep their
+        numbers. A fit to all documents at once is better, since it looks at each again with better topics; a large
+        first batch is what counts most, since all topics are found there.
+
+        Parameters
+        ----------
+        X
+            As for :meth:`fit`, over the same words. Text (:class:`polyad.corpus.CorpusSource`) is counted over the
+            words of the model, and words that it lacks are lost. Hashed words are a vocabulary like any other.
+        y
+            Ignored.
+        forget
+            The share of all tokens so far that is forgotten before these are added, from 0 (nothing) to below 1: for
+            topics that change with time. ``diagnostics_.n_tokens`` is then what is left.
+        grow
+            Take words of a corpus that the model lacks as new words, after its own. They are new to all topics, and
+            tokens of them in documents seen before stay lost.
+        """
+        if not hasattr(self, "components_"):
+            return self.fit(X)
+        if not 0 <= forget < 1:
+            raise ValueError(f"forget is {forget}; give a share from 0 to below 1.")
+        words, before = self.vocabulary_, tokens_of(self).kept(1 - forget)
+        model = copied(self)  # what went wrong half way must leave no trace
+        if grow:
+            words, X = grown(self, X)
+            before = before.with_words(len(words) - self.n_features_in_)
+            model.vocabulary_, model.n_features_in_ = words, len(words)
+        source = model._checked_input(X)
+        with running(self.n_jobs):
+            source = resident(ordered_by_content(source))
+            found, likelihood = tokens_in(source, before, self.doc_topic_prior_)
+        take_over(model, before.plus(found), (likelihood,))
+        self.__dict__ = model.__dict__
+        return self
 
     def _given_total(self) -> float | None:
         """Return the prior's total where the user gives it."""

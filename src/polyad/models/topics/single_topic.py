@@ -13,7 +13,14 @@ from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.inference.single_topic import MixturePolished, mixture_completion, polish_mixture, topic_posterior
 from polyad.models.fitting import running
 from polyad.models.own_prior import document_shares, floor_share
-from polyad.models.recipes.moment_start import UNIGRAM_SHARE, Corpus, moment_bytes, start_from_moments, with_documents
+from polyad.models.recipes.moment_start import (
+    UNIGRAM_SHARE,
+    Corpus,
+    moment_bytes,
+    moment_sample,
+    start_from_moments,
+    with_documents,
+)
 from polyad.models.recipes.plan import mixture_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
@@ -87,8 +94,9 @@ class SingleTopic(TopicModel):
         K, preset = self.n_components, preset_of(self.polish)
         expect(topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K)))
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
+        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
         with watch("moments"):
-            raw = raw_moments(corpus.source, self.weights)
+            raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
             start = start_from_moments(raw.moments, corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else floor_share(corpus))
             # Step 9 of SVTD, with documents that count the same; 1 / value^2 of the third moment is far noisier.
@@ -98,7 +106,6 @@ class SingleTopic(TopicModel):
         order = self._keep(found.components, found.topic_tokens, corpus)
         self.weights_ = found.weights[order]
         self.doc_topic_prior_ = self.weights_
-        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
         self.diagnostics_ = diagnose(corpus, start, found.objective, watch, memory, order, concentration=0.0)
 
     @staticmethod

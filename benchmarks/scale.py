@@ -1,0 +1,292 @@
+"""Corpora larger than memory: a corpus of the size of PubMed's abstracts, made once on disk, and what is done with it.
+
+Run it as ``python benchmarks/scale.py --sizes 1/64,1/16 --folder FOLDER``; 1 is the whole corpus (8.2 million
+documents, 141,000 words, about 480 million cells, some 20 GB of disk while it is made). Every measurement runs in a
+process of its own, and its result is kept in the folder: called again, only what is missing is measured.
+"""
+
+import argparse
+import json
+import sys
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from corpora import available, load, vocabulary
+from measure import isolated
+
+N_DOCUMENTS, N_WORDS, N_TOPICS, MEAN_LENGTH = 8_200_000, 141_043, 100, 63
+BATCH = 20_000
+RARE_SHARE = 0.04  # of the tokens, in words that real text of this size has and the topics do not
+HELD_OUT = 5_000
+LIMIT = "4GB"
+
+
+class Cost:
+    """Seconds of the clock and of the processor, and the largest anonymous memory of this process in GB.
+
+    Memory is looked at in a thread; mapped files are the system's to keep, and do not count. Where others use the
+    machine too the seconds of the processor say more: on two idle cores the clock shows half of them.
+    """
+
+    def __init__(self) -> None:
+        self.peak, self._stop = 0.0, threading.Event()
+        self._started = time.perf_counter(), time.process_time()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        while not self._stop.wait(0.05):
+            for line in Path("/proc/self/status").read_text().splitlines():
+                if line.startswith("RssAnon"):
+                    self.peak = max(self.peak, float(line.split()[1]) / 1e6)
+
+    def stop(self) -> dict[str, float]:
+        """Return what it was so far."""
+        self._stop.set()
+        now = time.perf_counter(), time.process_time()
+        clock, processor = (b - a for a, b in zip(self._started, now))
+        return {"seconds": clock, "processor seconds": processor, "gigabytes": self.peak}
+
+
+def topics_of_real_text(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return topics fitted to the speeches of the European Parliament, with a tail of rare words, and their shares."""
+    file = folder / "topics.npz"
+    if not file.exists():
+        from polyad import LDA
+
+        name = "europarl_en" if available("europarl_en_fr") else "gp50k"
+        model = LDA(N_TOPICS).fit(load(name))
+        np.savez(file, topics=model.components_.astype(np.float32), prior=model.doc_topic_prior_)
+    with np.load(file) as stored:
+        topics, prior = stored["topics"].astype(np.float64), stored["prior"]
+    n_rare = N_WORDS - topics.shape[1]
+    rare = np.zeros((N_TOPICS, n_rare))
+    rare[np.arange(n_rare) % N_TOPICS, np.arange(n_rare)] = 1 / (np.arange(n_rare) + 50.0)
+    rare /= rare.sum(axis=1, keepdims=True)
+    return np.hstack([(1 - RARE_SHARE) * topics, RARE_SHARE * rare]), prior
+
+
+def drawn(folder: Path, n_documents: int, first_batch: int = 0):
+    """Yield batches of documents, each drawn by its own number."""
+    topics, prior = topics_of_real_text(folder)
+    before = np.cumsum(topics, axis=1)
+    before /= before[:, -1:]
+    for batch, first in enumerate(range(0, n_documents, BATCH), first_batch):
+        rng = np.random.default_rng(batch)
+        n = min(BATCH, n_documents - first)
+        lengths = np.maximum(3, rng.negative_binomial(4, 4 / (4 + MEAN_LENGTH), n))
+        shares = rng.dirichlet(prior, n)
+        tokens = rng.multinomial(lengths, shares)
+        rows, words = [], []
+        for topic in range(N_TOPICS):
+            n_here = int(tokens[:, topic].sum())
+            words.append(np.searchsorted(before[topic], rng.random(n_here)))
+            rows.append(np.repeat(np.arange(n), tokens[:, topic]))
+        ones = np.ones(int(tokens.sum()))
+        yield sparse.csr_array((ones, (np.concatenate(rows), np.concatenate(words))), shape=(n, N_WORDS))
+
+
+def make(folder: str, size: str) -> dict:
+    """Write the shards of a part of the corpus."""
+    from polyad.engine import write_shards
+
+    topics_of_real_text(Path(folder))
+    cost = Cost()
+    n_documents = int(N_DOCUMENTS * Fraction(size))
+    shards = write_shards(drawn(Path(folder), n_documents), Path(folder) / f"pubmed-{size.replace('/', '-')}.shards")
+    return {
+        "documents": shards.n_rows, "cells": shards.n_cells, "shards": shards.n_shards, **cost.stop(),
+    }  # fmt: skip
+
+
+def fit(folder: str, size: str, where: str) -> dict:
+    """Fit from shards, or from memory; bits are those of documents that no fit has seen."""
+    from polyad import LDA
+    from polyad.engine import Shards
+    from polyad.inference import completion_bits
+    from polyad.io import fingerprint
+
+    X = Shards(Path(folder) / f"pubmed-{size.replace('/', '-')}.shards")
+    if where == "memory":
+        X = sparse.vstack([X.shard(number).rows for number in range(X.n_shards)], format="csr")
+    cost = Cost()
+    options = {"memory_limit": LIMIT} if where == "shards" else {}
+    model = LDA(N_TOPICS).fit(X, **options)
+    spent = cost.stop()
+    (held_out,) = drawn(Path(folder), HELD_OUT, first_batch=1 << 20)
+    return {
+        **spent, "planned": model.diagnostics_.memory_bytes / 1e9,
+        "steps": model.diagnostics_.seconds, "passes": model.diagnostics_.n_passes,
+        "bits": completion_bits(model.components_, model.doc_topic_prior_, held_out),
+        "fingerprint": fingerprint(model),
+    }  # fmt: skip
+
+
+def gensim(folder: str, size: str) -> dict:
+    """LdaMulticore, one pass, on the same documents."""
+    from gensim.matutils import Sparse2Corpus
+    from gensim.models import LdaMulticore
+
+    from polyad.engine import Shards
+    from polyad.inference import completion_bits
+
+    shards = Shards(Path(folder) / f"pubmed-{size.replace('/', '-')}.shards")
+    X = sparse.vstack([shards.shard(number).rows for number in range(shards.n_shards)], format="csr")
+    cost = Cost()
+    corpus = Sparse2Corpus(X, documents_columns=False)
+    names = {number: str(number) for number in range(N_WORDS)}
+    model = LdaMulticore(corpus, num_topics=N_TOPICS, id2word=names, workers=2, passes=1, chunksize=4000)
+    spent = cost.stop()
+    (held_out,) = drawn(Path(folder), HELD_OUT, first_batch=1 << 20)
+    bits = completion_bits(model.get_topics().astype(np.float64), np.asarray(model.alpha, np.float64), held_out)
+    return {**spent, "bits": bits}
+
+
+def texts(folder: Path, n_texts: int) -> Path:
+    """Write texts of drawn documents, one on each line."""
+    file = folder / f"texts-{n_texts}.txt"
+    if not file.exists():
+        real = vocabulary("europarl_en") if available("europarl_en_fr") else []
+        names = np.array([*real, *(f"rare{number}x" for number in range(N_WORDS - len(real)))][:N_WORDS])
+        part = file.with_suffix(".part")
+        with part.open("w") as out:
+            for block in drawn(folder, n_texts):
+                for row in range(block.shape[0]):
+                    chosen = slice(*block.indptr[row : row + 2])
+                    out.write(" ".join(np.repeat(names[block.indices[chosen]], block.data[chosen].astype(int))) + "\n")
+        part.replace(file)
+    return file
+
+
+def indexing(folder: str, n_texts: str) -> dict:
+    """Count texts to shards."""
+    from polyad.corpus import index
+
+    file = texts(Path(folder), int(n_texts))
+    cost = Cost()
+    corpus = index(file, Path(folder) / f"texts-{n_texts}.shards", overwrite=True)
+    spent = cost.stop()
+    return {
+        **spent, "documents a second": len(corpus) / spent["seconds"],
+        "megabytes of text": file.stat().st_size / 1e6,
+    }  # fmt: skip
+
+
+def count_vectorizer(folder: str, n_texts: str) -> dict:
+    """Count the same texts with scikit-learn, which holds all in memory."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    file = texts(Path(folder), int(n_texts))
+    cost = Cost()
+    with file.open() as lines:
+        counts = CountVectorizer(min_df=5, stop_words="english").fit_transform(lines)
+    spent = cost.stop()
+    return {**spent, "documents a second": counts.shape[0] / spent["seconds"]}
+
+
+def europarl(folder: str, where: str, n_topics: str) -> dict:
+    """Fit the speeches of the European Parliament in memory, from shards, or with so many Dask workers."""
+    from contextlib import ExitStack
+
+    from polyad import LDA
+    from polyad.engine import DaskRunner, Shards, count_blocks, use, write_shards
+    from polyad.io import fingerprint
+
+    counts, path = load("europarl_en"), Path(folder) / "europarl.shards"
+    X = counts
+    if where != "memory":
+        X = Shards(path) if path.exists() else write_shards(count_blocks(counts), path)
+    with ExitStack() as stack:
+        if where.startswith("dask"):
+            from distributed import Client, LocalCluster
+
+            made = LocalCluster(
+                n_workers=int(where.split()[1]), threads_per_worker=1, processes=True, dashboard_address=None
+            )
+            runner = DaskRunner(stack.enter_context(Client(stack.enter_context(made))))
+            LDA(5, polish=1).fit(counts[:2000], client=runner.client)  # loads and compiles on the workers
+            stack.enter_context(use(runner))
+        else:
+            LDA(5, polish=1).fit(counts[:2000])
+        cost = Cost()
+        model = LDA(int(n_topics)).fit(X)
+        return {
+            **cost.stop(),
+            "fingerprint": fingerprint(model),
+            "shards": 1 if where == "memory" else X.n_shards,
+        }
+
+
+MEASURES = {
+    "make": make, "fit": fit, "gensim": gensim, "index": indexing, "CountVectorizer": count_vectorizer,
+    "europarl": europarl,
+}  # fmt: skip
+
+
+def plan(sizes: list[str], n_texts: str, peers: str | None, n_topics: str) -> list[tuple[str, ...]]:
+    """Return what is to be measured, in an order in which later ones find what they need."""
+    jobs: list[tuple[str, ...]] = []
+    for size in sizes:
+        jobs += [("make", size), ("fit", size, "shards")]
+        if Fraction(size) <= Fraction(1, 16):
+            jobs.append(("fit", size, "memory"))
+    if peers is not None:
+        jobs.append(("gensim", sizes[-1] if Fraction(sizes[-1]) <= Fraction(1, 16) else "1/16"))
+    if n_texts != "0":
+        jobs += [("index", n_texts), ("CountVectorizer", str(min(int(n_texts), 100_000)))]
+    if available("europarl_en_fr"):
+        jobs += [("europarl", where, n_topics) for where in ("memory", "shards", "dask 1", "dask 2", "dask 4")]
+    return jobs
+
+
+def show(results: dict[str, dict]) -> None:
+    """Print one table of all that was measured."""
+    for name, found in results.items():
+        shown = {key: value for key, value in found.items() if key not in ("steps", "fingerprint")}
+        numbers = ", ".join(
+            f"{key} {value:,.3f}" if isinstance(value, float) else f"{key} {value}" for key, value in shown.items()
+        )
+        print(f"{name:28} {numbers}")
+        if "steps" in found:
+            print(f"{'':28} " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in found["steps"].items()))
+    prints = {name: found["fingerprint"] for name, found in results.items() if name.startswith("europarl ")}
+    if len(prints) > 1:
+        print("europarl: the same bytes everywhere:", len(set(prints.values())) == 1)
+
+
+def main() -> None:
+    if len(sys.argv) > 2 and sys.argv[1] in MEASURES:
+        print(json.dumps(MEASURES[sys.argv[1]](*sys.argv[2:])))
+        return
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", default="1/64,1/16", help="parts of the corpus, as 1/16,1/4,1")
+    parser.add_argument("--texts", default="100000", help="texts to index; 0 for none")
+    parser.add_argument("--topics", default="100", help="topics of the European Parliament")
+    parser.add_argument("--folder", default="scale-data", help="where data and results are kept")
+    parser.add_argument("--peers", help="the Python of an environment with gensim and polyad")
+    asked = parser.parse_args()
+    folder = Path(asked.folder).resolve()
+    folder.mkdir(exist_ok=True)
+    kept = folder / "results.json"
+    results: dict[str, dict] = json.loads(kept.read_text()) if kept.exists() else {}
+    for task, *arguments in plan(asked.sizes.split(","), asked.texts, asked.peers, asked.topics):
+        name = " ".join([task, *arguments])
+        if name in results:
+            continue
+        python = asked.peers if task == "gensim" else None
+        found = isolated(__file__, task, folder, *arguments, python=python)
+        print(name, found.get("error", f"{found.get('seconds', 0):.1f} s"), file=sys.stderr, flush=True)
+        if "error" not in found:
+            results[name] = found
+            part = kept.with_suffix(".part")
+            part.write_text(json.dumps(results, indent=1))
+            part.replace(kept)
+    show(results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+import pytest
+
+from polyad import LDA, DiscreteICA, PolylingualLDA, SingleTopic
+from polyad.datasets import make_lda
+from polyad.engine import count_blocks, listening, write_shards
+from polyad.io import fingerprint
+from polyad.models.limits import MemoryLimitError, parse_size
+from sharded import tiny_cuts
+
+X = make_lda(200, 60, 3, length=40, prior=0.2, random_state=0).counts
+MODELS = {"lda": LDA, "discrete ica": DiscreteICA, "single topic": SingleTopic}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore:These data")
+def test_a_plan_beyond_the_limit_is_refused_before_the_work(name):
+    passes = []
+    with listening(lambda report: passes.append(report.name)), pytest.raises(MemoryLimitError) as error:
+        MODELS[name](3).fit(X, memory_limit="10kB")
+    assert "may have 0.00 GB. Index the corpus" in str(error.value)
+    assert not {"_third_sums", "_pair_products", "expect_and_collect"} & set(passes)
+    planned = MODELS[name](3).fit(X).diagnostics_.memory_bytes
+    expected = fingerprint(MODELS[name](3).fit(X))
+    assert fingerprint(MODELS[name](3).fit(X, memory_limit=planned)) == expected
+    with pytest.raises(MemoryLimitError):
+        MODELS[name](3).fit(X, memory_limit=planned - 1)
+
+
+def test_aligned_texts_have_a_limit_too():
+    with pytest.raises(MemoryLimitError, match="This fit needs about"):
+        PolylingualLDA(3).fit([X, X[:, ::-1]], memory_limit="10kB")
+
+
+def test_shards_are_not_to_be_indexed_again(tmp_path):
+    with tiny_cuts(shard=800):
+        shards = write_shards(count_blocks(X), tmp_path / "x")
+        with pytest.raises(MemoryLimitError, match=r"GB\. Ask for fewer topics"):
+            LDA(3).fit(shards, memory_limit="10kB")
+
+
+@pytest.mark.parametrize("size", ["", "4 apples", "-1GB", "0", "GB"])
+def test_sizes(size):
+    with pytest.raises(ValueError, match="give a size such as"):
+        parse_size(size)
