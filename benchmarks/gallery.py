@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from corpora import load, vocabulary
 from polyad import ICA, LDA, PolylingualLDA
 from polyad.corpus import CorpusSource, ReadOptions, make_corpus, read_corpus
 
@@ -82,10 +83,8 @@ def voices():
 
 def europarl():
     """European Parliament, K=50: 170,374 documents."""
-    from scipy import sparse
-
-    counts = sparse.csr_array(sparse.load_npz(DATA / "europarl_en_fr" / "counts_en.npz"))
-    words = (DATA / "europarl_en_fr" / "vocab_en.txt").read_text("utf-8").split()
+    counts, words = load("europarl_en"), vocabulary("europarl_en")
+    words = [word for word in words if word]
     corpus = make_corpus(counts, words)
     return LDA(50).fit(corpus), corpus, {"title": "European Parliament"}
 

@@ -104,7 +104,7 @@ def areas(
         else alt.X("x:T", axis=axis)
     )
     if kind == "number":
-        axis.format = "d" if all(float(value).is_integer() for value in xs) else "~g"
+        axis.format = "d" if all(float(value).is_integer() for value in xs) else ".6~g"
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_area(cursor="pointer", line=False)
@@ -220,10 +220,10 @@ def lines(
     ]
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     several = len(series) > 1
-    across: dict[str, Any] = {"grid": False, "format": "~g", "labelOverlap": True}
+    across: dict[str, Any] = {"grid": False, "format": ".6~g", "labelOverlap": True}
     if all(float(a).is_integer() for pairs in series.values() for a, _ in pairs):
         across |= {"tickMinStep": 1, "format": "d"}
-    up = {"format": ".0e", "tickCount": 5} if log else {"format": "~g", "tickCount": 5}
+    up = {"format": ".0e", "tickCount": 5} if log else {"format": ".6~g", "tickCount": 5}
     chart: Any = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=points, strokeWidth=1.5, color=ACCENT)
@@ -260,7 +260,7 @@ def bars(names: Sequence[str], values: Sequence[float], *, x: str, y: str) -> An
         alt.Chart(alt.Data(values=rows))
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("value:Q", title=x, axis=alt.Axis(format="~g", grid=False)),
+            x=alt.X("value:Q", title=x, axis=alt.Axis(format=".6~g", grid=False)),
             y=alt.Y("n:O", axis=axis),
             tooltip=[alt.Tooltip("name:N", title=y), alt.Tooltip("value:Q", title=x, format=".4g")],
         )
