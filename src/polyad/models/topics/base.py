@@ -234,6 +234,24 @@ class TopicModel(TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
 
         save(self, path, vocabulary=vocabulary)
 
+    def to_pyldavis(self, X: Any) -> dict[str, Any]:
+        """Return what ``pyLDAvis.prepare`` takes; see :func:`polyad.io.exchange.to_pyldavis`."""
+        from polyad.io.exchange import to_pyldavis
+
+        return to_pyldavis(self, X)
+
+    def to_gensim(self) -> Any:
+        """Return a gensim ``LdaModel`` with these topics; see :func:`polyad.io.exchange.to_gensim`."""
+        from polyad.io.exchange import to_gensim
+
+        return to_gensim(self)
+
+    def to_anndata(self, data: Any, *, key: str = "topics") -> None:
+        """Write shares, topics and names into an AnnData; see :func:`polyad.io.exchange.to_anndata`."""
+        from polyad.io.exchange import to_anndata
+
+        to_anndata(self, data, key=key)
+
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n.
 
