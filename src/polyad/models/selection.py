@@ -63,11 +63,13 @@ class Selection:
 
     def _repr_html_(self) -> str:
         """Return the plot of the selection, for notebooks; the table where charts cannot be drawn."""
+        from polyad.report import charts  # here, because the report is an extra, and knows the models
+
         try:
-            from polyad.report import charts  # here, because the report is an extra, and knows the models
+            drawn = charts.to_svg(charts.selection(self))
         except ImportError:
             return f"<pre>{html.escape(str(self))}</pre>"
-        return f"{charts.selection(self).to_html(fullhtml=False, inline=True)}<p>{html.escape(self.reason)}</p>"
+        return f"{drawn}<p>{html.escape(self.reason)}</p>"
 
 
 class _Half:
