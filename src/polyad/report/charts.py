@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from polyad.base.atomic import atomic_write
+from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_words, word_scores
-from polyad.names import topic_names
 from polyad.report import drawing, geometry
 from polyad.report.excerpts import visible
 from polyad.report.extra import import_altair, import_vl_convert

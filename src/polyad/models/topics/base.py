@@ -17,6 +17,7 @@ from polyad.engine.checks import matrix_of
 from polyad.engine.sources import part_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
+from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_documents, top_words, word_scores
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.moment_start import Corpus
@@ -25,7 +26,6 @@ from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text, known_words
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.moments import summarise_counts
-from polyad.names import topic_names
 
 INFERENCE_ITERATIONS = 12
 
@@ -235,20 +235,20 @@ class TopicModel(TransformerMixin, Shown, BaseEstimator):  # type: ignore[misc]
         save(self, path, vocabulary=vocabulary)
 
     def to_pyldavis(self, X: Any) -> dict[str, Any]:
-        """Return what ``pyLDAvis.prepare`` takes; see :func:`polyad.io.exchange.to_pyldavis`."""
-        from polyad.io.exchange import to_pyldavis
+        """Return what ``pyLDAvis.prepare`` takes; see :func:`polyad.report.exchange.to_pyldavis`."""
+        from polyad.report.exchange import to_pyldavis
 
         return to_pyldavis(self, X)
 
     def to_gensim(self) -> Any:
-        """Return a gensim ``LdaModel`` with these topics; see :func:`polyad.io.exchange.to_gensim`."""
-        from polyad.io.exchange import to_gensim
+        """Return a gensim ``LdaModel`` with these topics; see :func:`polyad.report.exchange.to_gensim`."""
+        from polyad.report.exchange import to_gensim
 
         return to_gensim(self)
 
     def to_anndata(self, data: Any, *, key: str = "topics") -> None:
-        """Write shares, topics and names into an AnnData; see :func:`polyad.io.exchange.to_anndata`."""
-        from polyad.io.exchange import to_anndata
+        """Write shares, topics and names into an AnnData; see :func:`polyad.report.exchange.to_anndata`."""
+        from polyad.report.exchange import to_anndata
 
         to_anndata(self, data, key=key)
 

@@ -109,8 +109,8 @@ def to_anndata(model: Any, data: Any, *, key: str = "topics") -> None:
     from scipy.sparse import csr_array
 
     from polyad.corpus import align_vocabulary, from_anndata
+    from polyad.metrics.names import topic_names
     from polyad.models.text_sources import words_of
-    from polyad.names import topic_names
 
     words = words_of(model)
     place = {word: m for m, word in enumerate(words)}

@@ -9,7 +9,7 @@ from scipy import sparse
 from pages import honest
 from polyad import LDA
 from polyad.corpus import from_anndata
-from polyad.io.exchange import write_topics
+from polyad.report.exchange import write_topics
 
 
 @pytest.fixture(scope="module")
