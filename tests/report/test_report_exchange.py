@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from pages import honest
-from polyad import LDA
+from polyad import LDA, DiscreteICA
 from polyad.corpus import from_anndata
 from polyad.report.exchange import write_topics
 
@@ -36,6 +36,15 @@ def test_pyldavis_draws_the_same_topics_under_the_same_numbers(model_and_corpus)
     info = prepared.topic_info
     best = info[info["Category"] == "Topic0"].sort_values("logprob", ascending=False)["Term"].tolist()
     assert best[0] == model.topics(1, by="probability")[0][0]
+
+
+@pytest.mark.filterwarnings(
+    "ignore"
+)  # the corpus is too small for the gamma-Poisson moments, which does not matter here
+def test_shares_sum_to_one_also_of_a_model_of_intensities(model_and_corpus):
+    _, corpus = model_and_corpus
+    found = DiscreteICA(3, normalize=False).fit(corpus).to_pyldavis(corpus)["doc_topic_dists"]
+    assert found.sum(axis=1) == pytest.approx(np.ones(120))
 
 
 @pytest.mark.filterwarnings("ignore")

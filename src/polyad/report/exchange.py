@@ -41,7 +41,7 @@ def to_pyldavis(model: Any, X: Any) -> dict[str, Any]:
 
     source = model._checked_input(X)
     lengths = np.concatenate([block.tokens for block in source])
-    shares = np.asarray(model.transform(source))
+    shares = _shares(model, source)
     kept = lengths > 0
     return {
         "topic_term_dists": model.components_,
@@ -50,6 +50,14 @@ def to_pyldavis(model: Any, X: Any) -> dict[str, Any]:
         "vocab": list(words_of(model)),
         "term_frequency": total(_word_totals, source),
     }
+
+
+def _shares(model: Any, source: Any) -> Any:
+    """Return topic shares that sum to 1, also of a model that transforms to intensities."""
+    from polyad.models.fitting import running
+
+    with running(model.n_jobs):
+        return np.asarray(model._shares(source))
 
 
 def _word_totals(block: Any) -> Any:
@@ -119,7 +127,7 @@ def to_anndata(model: Any, data: Any, *, key: str = "topics") -> None:
     if not known.any():
         raise ValueError("Not one variable of the AnnData is a word of the model: give the data it was fitted to.")
     corpus = align_vocabulary(from_anndata(data), words)
-    data.obsm[f"X_{key}"] = np.asarray(model.transform(csr_array(corpus.counts)))
+    data.obsm[f"X_{key}"] = _shares(model, model._checked_input(csr_array(corpus.counts)))
     probabilities = np.zeros((len(columns), len(model.topic_shares_)))
     probabilities[known] = model.components_.T[columns[known]]
     data.varm[key] = probabilities
