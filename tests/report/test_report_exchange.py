@@ -38,9 +38,7 @@ def test_pyldavis_draws_the_same_topics_under_the_same_numbers(model_and_corpus)
     assert best[0] == model.topics(1, by="probability")[0][0]
 
 
-@pytest.mark.filterwarnings(
-    "ignore"
-)  # the corpus is too small for the gamma-Poisson moments, which does not matter here
+@pytest.mark.filterwarnings("ignore")  # so small a corpus settles few topics of this model
 def test_shares_sum_to_one_also_of_a_model_of_intensities(model_and_corpus):
     _, corpus = model_and_corpus
     found = DiscreteICA(3, normalize=False).fit(corpus).to_pyldavis(corpus)["doc_topic_dists"]
