@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser test-browser gallery docs clean
+.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -26,6 +26,10 @@ browser: .browser/installed
 		(apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium chromium-driver)
 	npm install --silent --no-fund --no-audit --prefix .browser axe-core
 	touch $@
+
+# Libraries that models are handed to, for the tests of it.
+exchange: env
+	$(BIN)/python -m pip install --quiet --group exchange
 
 test-browser: env browser
 	$(BIN)/python -m pytest -n 0 tests/report

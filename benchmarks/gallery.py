@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from corpora import load, vocabulary
 from polyad import ICA, LDA, PolylingualLDA
 from polyad.corpus import CorpusSource, ReadOptions, make_corpus, read_corpus
 
@@ -82,10 +83,8 @@ def voices():
 
 def europarl():
     """European Parliament, K=50: 170,374 documents."""
-    from scipy import sparse
-
-    counts = sparse.csr_array(sparse.load_npz(DATA / "europarl_en_fr" / "counts_en.npz"))
-    words = (DATA / "europarl_en_fr" / "vocab_en.txt").read_text("utf-8").split()
+    counts, words = load("europarl_en"), vocabulary("europarl_en")
+    words = [word for word in words if word]
     corpus = make_corpus(counts, words)
     return LDA(50).fit(corpus), corpus, {"title": "European Parliament"}
 
@@ -124,7 +123,7 @@ def main():
     parser.add_argument("--no-pictures", action="store_true")
     arguments = parser.parse_args()
     OUT.mkdir(exist_ok=True)
-    print(f"{'page':<12} {'seconds':>8} {'MB':>6} {'peak MB':>8}")
+    print(f"{'page':<12} {'seconds':>8} {'of CPU':>8} {'MB':>6} {'peak MB':>8}")
     for name in arguments.pages or PAGES:
         make, folder = PAGES[name]
         if not (DATA / folder).is_dir():
@@ -132,11 +131,11 @@ def main():
             continue
         model, X, options = make()
         path = OUT / f"{name}.html"
-        started = time.perf_counter()
+        started, before = time.perf_counter(), time.process_time()
         model.report(path, X, **options)
-        seconds = time.perf_counter() - started
+        seconds, work = time.perf_counter() - started, time.process_time() - before
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-        print(f"{name:<12} {seconds:8.2f} {path.stat().st_size / 1e6:6.2f} {peak:8.0f}", flush=True)
+        print(f"{name:<12} {seconds:8.2f} {work:8.2f} {path.stat().st_size / 1e6:6.2f} {peak:8.0f}", flush=True)
         if not arguments.no_pictures:
             pictures(path)
 

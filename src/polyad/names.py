@@ -1,12 +1,11 @@
-"""Names of topics: those that a user gave, and a suggestion from its words for every other."""
+"""Names of topics that a user gave."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["MAX_NAME", "checked_names", "given_names", "suggested_names", "topic_names"]
+__all__ = ["MAX_NAME", "checked_names", "given_names"]
 
 MAX_NAME = 200  # characters
-SUGGESTED = 3  # words
 
 
 def checked_names(names: Any, n_components: int) -> dict[int, str]:
@@ -43,25 +42,3 @@ def checked_names(names: Any, n_components: int) -> dict[int, str]:
 def given_names(model: Any) -> dict[int, str]:
     """Return the names that a user gave to the topics of a model, checked."""
     return checked_names(getattr(model, "names_", {}), len(model.topic_shares_))
-
-
-def suggested_names(components: Any, word_probabilities: Any, words: Sequence[str]) -> list[str]:
-    """Return for each topic its most relevant words, as a name until a person finds a better one.
-
-    Examples
-    --------
-    >>> suggested_names([[.6, .4, 0], [0, .3, .7]], [.3, .35, .35], ["court", "judge", "tax"])
-    ['court, judge, tax', 'tax, judge, court']
-    """
-    from polyad.metrics.words import top_words, word_scores  # here, because a model file only checks names
-
-    scores = word_scores(components, word_probabilities, "relevance")
-    return [", ".join(str(words[at]) for at in row) for row in top_words(scores, min(SUGGESTED, scores.shape[1]))]
-
-
-def topic_names(model: Any, components: Any, word_probabilities: Any, words: Sequence[str]) -> list[str]:
-    """Return the name of every topic: the one that was given, or else the suggestion."""
-    given = given_names(model)
-    return [
-        given.get(number, name) for number, name in enumerate(suggested_names(components, word_probabilities, words))
-    ]

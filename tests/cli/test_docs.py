@@ -31,7 +31,21 @@ def test_the_commands_of_the_page_run(polyad, corpus, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    ["demo", "fit", "fit2", "topics", "transform", "evaluate", "select", "index", "update", "align", "info", "convert"],
+    [
+        "demo",
+        "fit",
+        "fit2",
+        "topics",
+        "transform",
+        "evaluate",
+        "select",
+        "report",
+        "index",
+        "update",
+        "align",
+        "info",
+        "convert",
+    ],
 )
 def test_the_page_names_every_command(name):
     assert f"| `{name}` |" in PAGE.read_text()

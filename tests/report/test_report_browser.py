@@ -7,6 +7,8 @@ pytest.importorskip("vl_convert")
 
 from browser import AXE, needs_axe, needs_browser, started
 from pages import honest, hostile
+from polyad import ICA
+from polyad.datasets import make_ica
 
 pytestmark = needs_browser
 
@@ -194,10 +196,26 @@ def test_nothing_is_wider_than_the_window(browser, page, hostile_page, width):
         assert cut == []
 
 
+@pytest.fixture(scope="module")
+def signal_page(tmp_path_factory):
+    signals = make_ica(400, 3, sources="skewed").X
+    file = tmp_path_factory.mktemp("signals") / "report.html"
+    ICA(3).fit(signals).report(file, signals)
+    return file
+
+
+def test_pages_of_signals_are_drawn(browser, signal_page):
+    browser.open(signal_page, 360)
+    assert browser.complaints() == []
+    assert browser.requests() == []
+    assert browser.run("return document.querySelectorAll('figure[data-chart] svg').length") >= 4
+    assert browser.run("return document.documentElement.scrollWidth") <= 360
+
+
 @needs_axe
-@pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_no_serious_violation(browser, page, dark):
-    browser.open(page, dark=dark)
+@pytest.mark.parametrize(("file", "dark"), [("page", False), ("page", True), ("signal_page", False)])
+def test_axe_finds_no_serious_violation(browser, request, file, dark):
+    browser.open(request.getfixturevalue(file), dark=dark)
     browser.driver.set_script_timeout(60)
     browser.run(AXE.read_text("utf-8") + ";window.axe = axe;")
     found = browser.driver.execute_async_script(

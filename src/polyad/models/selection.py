@@ -1,5 +1,6 @@
 """How many topics? Held-out likelihood, coherence and stability over a range, from shared moments."""
 
+import html
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -61,6 +62,16 @@ class Selection:
                 f"{int(row['n_components']):6} {row['bits']:8.3f} {row['coherence']:9.3f} {row['stability']:9.3f}{mark}"
             )
         return "\n".join([*lines, self.reason])
+
+    def _repr_html_(self) -> str:
+        """Return the plot of the selection, for notebooks; the table where charts cannot be drawn."""
+        from polyad.report import charts  # here, because the report is an extra, and knows the models
+
+        try:
+            drawn = charts.to_svg(charts.selection(self))
+        except ImportError:
+            return f"<pre>{html.escape(str(self))}</pre>"
+        return f"{drawn}<p>{html.escape(self.reason)}</p>"
 
 
 class _Half:

@@ -5,9 +5,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from polyad.metrics.names import topic_names
 from polyad.models.fitting import is_fitted
 from polyad.models.text_sources import numbered_words
-from polyad.names import topic_names
 
 __all__ = ["Shown"]
 

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from polyad.base.atomic import atomic_write
+from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_words, word_scores
-from polyad.names import topic_names
 from polyad.report import drawing, geometry
 from polyad.report.excerpts import visible
 from polyad.report.extra import import_altair, import_vl_convert
@@ -40,6 +40,7 @@ __all__ = [
     "signals",
     "spectrogram",
     "spectrum",
+    "to_svg",
     "topic_map",
     "topic_shares",
     "topic_tree",
@@ -71,6 +72,14 @@ def save(chart: Any, path: str | os.PathLike[str], *, scale: float = 2.0) -> Non
     chart.save(made, format=ending[1:], scale_factor=scale if ending == ".png" else 1, **inlined)
     with atomic_write(path) as out:
         out.write(made.getvalue().encode("utf-8") if text else made.getvalue())
+
+
+def to_svg(chart: Any) -> str:
+    """Return a chart as SVG, a picture in text."""
+    import_vl_convert()
+    made = io.StringIO()
+    chart.save(made, format="svg")
+    return made.getvalue()
 
 
 def topic_words(model: Any, n: int = 10, *, topics: Sequence[int] | None = None, columns: int = 3) -> Any:

@@ -104,7 +104,7 @@ def areas(
         else alt.X("x:T", axis=axis)
     )
     if kind == "number":
-        axis.format = "d" if all(float(value).is_integer() for value in xs) else "~g"
+        axis.format = "d" if all(float(value).is_integer() for value in xs) else ".6~g"
     return (
         alt.Chart(alt.Data(values=rows))
         .mark_area(cursor="pointer", line=False)
@@ -165,10 +165,12 @@ def heat(rows: Sequence[str], columns: Sequence[str], values: Any, *, row_title:
 
 
 def matrix(values: Any, *, row_title: str, column_title: str, rows: Sequence[str] | None = None) -> Any:
-    """Draw a matrix with positive and negative numbers: blue above zero, red below."""
+    """Draw a matrix of numbers: blue above zero, red below."""
     alt = import_altair()
     table = np.asarray(values, dtype=np.float64)
     top = max(float(np.abs(table).max(initial=0)), 1e-300)
+    signed = bool((table < 0).any())
+    scale = alt.Scale(scheme="redblue" if signed else "blues", domain=[-top if signed else 0, top])
     names = [str(r) for r in range(table.shape[0])] if rows is None else list(rows)
     cells = [
         {"r": r, "c": c, "row": names[r], "value": float(f"{table[r, c]:.4g}")}
@@ -182,9 +184,7 @@ def matrix(values: Any, *, row_title: str, column_title: str, rows: Sequence[str
         .encode(
             x=alt.X("c:O", axis=alt.Axis(title=column_title, labelAngle=0, labelOverlap=True)),
             y=alt.Y("r:O", axis=y_axis),
-            color=alt.Color(
-                "value:Q", scale=alt.Scale(scheme="redblue", domain=[-top, top]), legend=alt.Legend(orient="top")
-            ),
+            color=alt.Color("value:Q", scale=scale, legend=alt.Legend(orient="top")),
             tooltip=[
                 alt.Tooltip("row:N", title=row_title),
                 alt.Tooltip("c:N", title=column_title),
@@ -209,8 +209,9 @@ def lines(
     points: bool = True,
     height: int = 200,
     mark: float | None = None,
+    steps: bool = False,
 ) -> Any:
-    """Draw named series of points joined by lines; ``mark`` draws a line across at one x."""
+    """Draw named series of points joined by lines, or by steps; ``mark`` draws a line across at one x."""
     alt = import_altair()
     rows = [
         {"x": float(f"{a:.6g}"), "y": float(f"{b:.6g}"), "series": name}
@@ -220,13 +221,15 @@ def lines(
     ]
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     several = len(series) > 1
-    across: dict[str, Any] = {"grid": False, "format": "~g", "labelOverlap": True}
+    across: dict[str, Any] = {"grid": False, "format": ".6~g", "labelOverlap": True}
     if all(float(a).is_integer() for pairs in series.values() for a, _ in pairs):
         across |= {"tickMinStep": 1, "format": "d"}
-    up = {"format": ".0e", "tickCount": 5} if log else {"format": "~g", "tickCount": 5}
+    up: dict[str, Any] = {"format": ".0e", "tickCount": 5} if log else {"format": ".6~g", "tickCount": 5}
+    if steps:
+        up = {"format": "d", "values": sorted({int(b) for pairs in series.values() for _, b in pairs})}
     chart: Any = (
         alt.Chart(alt.Data(values=rows))
-        .mark_line(point=points, strokeWidth=1.5, color=ACCENT)
+        .mark_line(point=points, strokeWidth=1.5, color=ACCENT, interpolate="step-after" if steps else "linear")
         .encode(
             x=alt.X("x:Q", title=x, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(**across)),
             y=alt.Y("y:Q", title=y, scale=scale, axis=alt.Axis(**up)),
@@ -260,7 +263,7 @@ def bars(names: Sequence[str], values: Sequence[float], *, x: str, y: str) -> An
         alt.Chart(alt.Data(values=rows))
         .mark_bar(color=ACCENT)
         .encode(
-            x=alt.X("value:Q", title=x, axis=alt.Axis(format="~g", grid=False)),
+            x=alt.X("value:Q", title=x, axis=alt.Axis(format=".6~g", grid=False, tickCount=5)),
             y=alt.Y("n:O", axis=axis),
             tooltip=[alt.Tooltip("name:N", title=y), alt.Tooltip("value:Q", title=x, format=".4g")],
         )

@@ -53,6 +53,8 @@ def drawing_library() -> str:
             if told == f"// {hashlib.sha256(kept.encode()).hexdigest()}":
                 return kept
     made = str(converter.javascript_bundle(_SNIPPET, _vega_lite_version()))
+    # Inside a page nothing of a script may look like its end, or like a comment of HTML.
+    made = made.replace("</script", "<\\/script").replace("<!--", "\\x3C!--")
     if place is not None:
         with suppress(OSError):  # a page can be made without a place to keep things
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -70,6 +70,7 @@ def fit_charts(found: Any) -> Told:
             "Mean log-likelihood in each pass that improves the components; passes end when little is gained.",
         )
     spectrum = np.asarray(getattr(found, "spectrum", ()), dtype=np.float64)
+    spectrum = spectrum[spectrum > 1e-9 * spectrum.max(initial=0)]  # the rest is rounding, or below zero
     if spectrum.ndim == 1 and spectrum.size > 1:
         charts["spectrum"] = (
             lines({"": list(enumerate(spectrum.tolist(), 1))}, x="number", y="eigenvalue", log=True),

@@ -166,13 +166,13 @@ def topic_tree(shared: FloatArray) -> Tree:
     --------
     >>> tree = topic_tree(np.array([[1, .1, .6], [.1, 1, .2], [.6, .2, 1]]))
     >>> tree.leaves, [round(float(branch[-1]), 2) for branch in tree.branches]
-    ((1, 0, 2), [0.85, 0.4])
+    ((1, 2, 0), [0.85, 0.4])
     """
     if len(shared) < 2:
         return Tree(tuple(range(len(shared))), ())
     distance: NDArray[np.float64] = 1 - (shared + shared.T) / 2
     np.fill_diagonal(distance, 0)
-    drawn: Any = dendrogram(linkage(squareform(distance, checks=False), "average"), no_plot=True)
+    drawn: Any = dendrogram(linkage(squareform(distance, checks=False), "average", optimal_ordering=True), no_plot=True)
     branches = sorted(
         ((x[0] - 5) / 10, (x[2] - 5) / 10, heights[0], heights[3], heights[1])
         for x, heights in zip(drawn["icoord"], drawn["dcoord"])

@@ -21,6 +21,8 @@ MOST_STEPS = 400  # of a decoded path
 TOP_FEATURES = 10
 POINTS = 400  # of a drawn signal, each with its lowest and highest value
 
+_SOURCES = "What was mixed, in the order of the variance that it explains: lowest and highest value of every moment."
+
 
 @dataclass
 class _Parts:
@@ -98,12 +100,9 @@ def _add_sources(parts: _Parts, model: Any, X: Any) -> None:
     if X is not None:
         shown = min(len(names), MOST_SIGNALS)
         signals = model.transform(X)
-        charts = [
-            (_signal(signals[:, k]), f"{names[k]}: lowest and highest value of every piece of time")
-            for k in range(shown)
-        ]
+        charts = [(_signal(signals[:, k]), names[k]) for k in range(shown)]
         more = f" The first {shown} of {len(names)} are drawn." if shown < len(names) else ""
-        parts.add("Sources", f"What was mixed, in the order of the variance that it explains.{more}", charts)
+        parts.add("Sources", f"{_SOURCES}{more}", charts)
     features = _features(model, "feature_names_in_", model.mixing_.shape[0])
     parts.add(
         "Mixing",
@@ -181,7 +180,7 @@ def _top_loadings(loadings: Any, features: Sequence[str], names: Sequence[str]) 
     rows = []
     for k, name in enumerate(names):
         order = np.argsort(-np.abs(loadings[:, k]), kind="stable")[:TOP_FEATURES]
-        rows.append([name, ", ".join(f"{features[m]} {loadings[m, k]:.3g}" for m in order)])
+        rows.append([name, ", ".join(f"{features[m]} ({loadings[m, k]:.3g})" for m in order)])
     return rows
 
 
@@ -203,7 +202,7 @@ def _add_classes(parts: _Parts, model: Any, X: Any) -> None:
         found = np.asarray(model.predict(X))
         if is_chain:
             path = [(float(step), float(state)) for step, state in enumerate(found[:MOST_STEPS].tolist())]
-            drawn = lines({"": path}, x="row", y="state", points=False, height=120)
+            drawn = lines({"": path}, x="row", y="state", points=False, height=120, steps=True)
             parts.add("Decoded path", f"The most probable states of the first {len(path):,} rows.", [(drawn, "")])
         counts = np.bincount(found, minlength=len(names))
         rows = [[what, "rows"], *([name, f"{count:,}"] for name, count in zip(names, counts))]

@@ -274,8 +274,8 @@
   function plainSections() {
     data.sections.forEach(([title, text, charts, rows], at) => section(`part-${at}`, title, el("p", { class: "soft" }, text),
       ...charts.map(([name, caption]) => chart(name, caption)),
-      rows ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, table(rows[0].map((name, c) => (c ? [name] : name)),
-        rows.slice(1).map((row) => el("tr", {}, ...row.map((cell, c) => el("td", { class: c ? "n" : "" }, bdi(cell))))), { class: "wide" })) : null));
+      rows ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, table(rows[0].map((name, c) => (c && rows[1][c].length < 16 ? [name] : name)),
+        rows.slice(1).map((row) => el("tr", {}, ...row.map((cell, c) => el("td", { class: c && cell.length < 16 ? "n" : "" }, bdi(cell))))), { class: "wide plain" })) : null));
   }
 
   document.getElementById("lead").textContent = data.lead;

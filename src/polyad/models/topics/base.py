@@ -17,6 +17,7 @@ from polyad.engine.scaled import scaled
 from polyad.engine.sources import part_of
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
+from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_documents, top_words, word_scores
 from polyad.models.features import refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
@@ -27,7 +28,6 @@ from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text, known_words, read_once
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.moments import summarise_counts
-from polyad.names import topic_names
 
 INFERENCE_ITERATIONS = 12
 PROPORTIONS_LENGTH = 100.0  # tokens of a document on average, where counts are proportions
@@ -287,6 +287,24 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
             self, X, n_groups=n_groups, n_replicates=n_replicates, random_state=random_state, n_jobs=self.n_jobs
         )
         return found.stability
+
+    def to_pyldavis(self, X: Any) -> dict[str, Any]:
+        """Return what ``pyLDAvis.prepare`` takes; see :func:`polyad.report.exchange.to_pyldavis`."""
+        from polyad.report.exchange import to_pyldavis
+
+        return to_pyldavis(self, X)
+
+    def to_gensim(self) -> Any:
+        """Return a gensim ``LdaModel`` with these topics; see :func:`polyad.report.exchange.to_gensim`."""
+        from polyad.report.exchange import to_gensim
+
+        return to_gensim(self)
+
+    def to_anndata(self, data: Any, *, key: str = "topics") -> None:
+        """Write shares, topics and names into an AnnData; see :func:`polyad.report.exchange.to_anndata`."""
+        from polyad.report.exchange import to_anndata
+
+        to_anndata(self, data, key=key)
 
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n.
