@@ -70,7 +70,6 @@ class RoundedSingleTopic(Rounding, SingleTopic):
 
 
 @pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # the checks' data are noise, and it says so
-@pytest.mark.filterwarnings("ignore:The lengths of the documents vary less:UserWarning")  # and rows are alike
 @pytest.mark.filterwarnings("ignore:.*is not supported.*:UserWarning")
 @parametrize_with_checks([RoundedLDA(2), RoundedDiscreteICA(2), RoundedSingleTopic(2)])
 def test_scikit_learn_contract(estimator, check):
