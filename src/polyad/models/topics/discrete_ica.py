@@ -16,7 +16,7 @@ from polyad.models.fitting import running
 from polyad.models.own_prior import begin_gamma_poisson
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample, start_from_moments
-from polyad.models.recipes.plan import dirichlet_pass_cost, topic_plan
+from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
@@ -123,7 +123,7 @@ class DiscreteICA(TopicModel):
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
         K, preset = self.n_components, preset_of(self.polish)
-        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=0.0))
+        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K)))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         for name, value, known in (("statistics", self.statistics, STATISTICS), ("rates", self.rates, RATES)):
