@@ -72,7 +72,8 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     whiten
         False where the signals are white and centred already; they are then taken as they are.
     tol
-        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this.
+        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this, or above a twentieth of its
+        sampling error.
     w_init
         K x M, an unmixing matrix to begin at in place of the moments, such as ``components_`` of another fit.
     method
@@ -277,7 +278,9 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             "fourth" if few and self.statistics == "auto" else self.statistics,
             rows,
             whitening,
-            lambda statistics: _matrices(statistics, rows, whitening, self.step, FEW_MATRICES if few else None),
+            lambda statistics: _matrices(
+                statistics, rows, whitening, self.step, max(4, FEW_MATRICES // whitening.n_components) if few else None
+            ),
             self._diagonalise,
         )
 
