@@ -75,14 +75,13 @@ def separate(
     fun
         How the scores of sources are fitted, see :func:`polyad.inference.scores.fitted_scores`.
     tol
-        Converged when no ``E[psi(y_i) y_j]`` is larger, or than a twentieth of its sampling error.
+        Converged when no ``E[psi(y_i) y_j]`` is larger.
     max_fixed, max_newton
         Steps at most.
     """
     unmixing, n_fixed, pieces = _fixed_point(source, mean, unmixing, "logcosh" if fun == "adaptive" else fun, max_fixed)
     scores = fitted_scores(pieces, source.n_rows, fun)
     sums = _pass(source, mean, unmixing, scores)
-    tol = max(tol, SHARE_OF_NOISE / source.n_rows**0.5)
     n_newton = 0
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
         step = _newton_step(sums, scores, source.n_rows)

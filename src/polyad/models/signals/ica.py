@@ -20,7 +20,7 @@ from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
 from polyad.engine.checks import is_parts
 from polyad.inference.scores import CONTRASTS
-from polyad.inference.separation import separate
+from polyad.inference.separation import SHARE_OF_NOISE, separate
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.ica_start import (
     FEW,
@@ -167,9 +167,10 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
         if self._polishes:
+            tol = max(self.tol, SHARE_OF_NOISE / source.n_rows**0.5)
             with watch("polish"):
                 separation = separate(
-                    source, self.mean_, unmixing, fun=self.fun, tol=self.tol, max_newton=MOST_STEPS[self.polish]
+                    source, self.mean_, unmixing, fun=self.fun, tol=tol, max_newton=MOST_STEPS[self.polish]
                 )
             unmixing, converged = separation.unmixing, separation.converged
             n_iter = separation.n_fixed + separation.n_newton
@@ -182,7 +183,7 @@ class ICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             spectrum, gap, found.energy, start.statistics, start.reliability, n_iter, converged, watch.seconds, sure
         )
         if self.polish == "full" and not converged:
-            warn_unfinished(separation, self.tol)
+            warn_unfinished(separation, tol)
         return self
 
     def transform(self, X: Any) -> FloatArray:
