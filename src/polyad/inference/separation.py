@@ -20,6 +20,7 @@ from polyad.moments.views.cross import dense_rows
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
+SHARE_OF_NOISE = 0.05  # of the sampling error of a product, 1 / sqrt(N) or more: closer is not better
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from polyad.moments.signals import ica as moments
 
 START_ROWS = 1 << 13  # likelihood steps from the moments of so many rows end where those from all rows do
 FEW = 20  # components up to which all statistics are cheap
-FEW_MATRICES = 16  # a start needs no more of them
+FEW_MATRICES = 1 << 9  # times components: a start of 32 components needs no more than 16 of them
 LOOSE = 1e-2  # angle at which a diagonaliser may stop where likelihood steps follow
 CANDIDATES = ("fourth", "characteristic")
 STRETCHES = 16  # halves of signals are made of: neighbours in time are alike, and every other sample would be a copy

@@ -239,3 +239,14 @@ def test_unfitted_and_other_columns():
     model = SphericalMixture(2).fit(make_spherical_mixture(50, 3, 2).X)
     with pytest.raises(ValueError, match="X has 2 features, but SphericalMixture is expecting 3 features"):
         model.predict([np.ones((2, 2)), np.ones((1, 2))])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 3])
+def test_components_that_overlap_are_found_as_from_the_truth(seed):
+    draw = make_spherical_mixture(10_000, 50, 20, separation=4.0, random_state=seed)
+    truth = GaussianMixture(20, covariance_type="spherical", means_init=draw.means, max_iter=300).fit(draw.X)
+    model = SphericalMixture(20).fit(draw.X)
+    assert model.score(draw.X) > truth.score(draw.X) - 2e-3
+    one = GaussianMixture(20, covariance_type="spherical", random_state=seed, max_iter=300).fit(draw.X)
+    assert model.score(draw.X) > one.score(draw.X)

@@ -35,6 +35,8 @@ from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
+ALONG_MEANS = "seeds along the means"  # told as seeds
+
 
 class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type: ignore[misc]
     """A mixture of Gaussians, started from its moments.
@@ -146,11 +148,18 @@ class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type:
             starts = {} if found is None else {"moments": found.mixture}
             if found is None or self.start != "moments":
                 starts["seeds"] = seed_start(points, self.n_components, self.covariance_type)
+                if 1 < self.n_components <= points.shape[1]:
+                    starts[ALONG_MEANS] = seed_start(points, self.n_components, self.covariance_type, along_means=True)
             starts = {name: with_covariances(one, points, self.covariance_type) for name, one in starts.items()}
             rule = CovarianceRule(self.covariance_type, self.shared, self.reg_covar, None, float(self.prior_points))
-            name, begun, rule = better_start(source, starts, rule, max_iter=self.max_iter)
+            begun, rule = better_start(source, starts, rule, max_iter=self.max_iter)
         with watch("polish"):
-            fitted = polish_with_moves(source, points, begun, rule, max_iter=self.max_iter, tol=self.tol)
+            ends = [
+                polish_with_moves(source, points, one, rule, max_iter=self.max_iter, tol=self.tol)
+                for one in begun.values()
+            ]
+            fitted = max(ends, key=lambda end: end.polished.objective[-1] if end.polished.objective else 0.0)
+            name = "moments" if "moments" in begun else "seeds"
         polished = fitted.polished
         self._set(_canonical(polished.mixture))
         if name == "seeds" and not note:

@@ -24,6 +24,7 @@ ENOUGH_DIRECTIONS = 0.8  # of those that the means of the components need, seen 
 LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are given this
 TRIAL_PASSES = 20  # of EM at most, by which two starts are compared
 TRIAL_TOLERANCE = 1e-3
+MOMENTS = "moments"  # the name of that start; others are of seeds
 MOVES_AT_ONCE = 3  # that are tried before EM counts as done
 MOST_MOVES = 2  # that are made, for each component
 
@@ -109,10 +110,20 @@ def _dense(block: Block) -> FloatArray:
     return dense_rows(block.rows)
 
 
-def seed_start(points: FloatArray, n_components: int, covariance_type: str) -> GaussianMixtureParameters:
-    """Return a mixture from the groups of a sample; columns are scaled, unless components are round."""
+def seed_start(
+    points: FloatArray, n_components: int, covariance_type: str, *, along_means: bool = False
+) -> GaussianMixtureParameters:
+    """Return a mixture from the groups of a sample; columns are scaled, unless components are round.
+
+    With ``along_means`` groups are made along the K - 1 directions in which points vary most: the means lie there, and
+    the other directions add nothing but noise to the distances.
+    """
     scales = points.std(axis=0) if covariance_type != "spherical" else np.ones(points.shape[1])
-    groups = seeded_groups(points / np.where(scales > 0, scales, 1.0), n_components)
+    scaled = points / np.where(scales > 0, scales, 1.0)
+    if along_means:
+        centred = scaled - scaled.mean(axis=0)
+        scaled = centred @ np.linalg.eigh(centred.T @ centred)[1][:, 1 - n_components :]
+    groups = seeded_groups(scaled, n_components)
     counts = np.bincount(groups, minlength=n_components)
     means = _group_means(points, groups, n_components)
     within = ((points - means[groups]) ** 2).mean(axis=0)
@@ -168,14 +179,16 @@ def pooled(mixture: GaussianMixtureParameters) -> FloatArray:
 
 def better_start(
     source: Source, starts: dict[str, GaussianMixtureParameters], rule: CovarianceRule, *, max_iter: int
-) -> tuple[str, PolishedMixture, CovarianceRule]:
-    """Return the start that a few passes of EM bring further, and where they have brought it.
+) -> tuple[dict[str, PolishedMixture], CovarianceRule]:
+    """Return the start that a few passes of EM bring furthest, and where they have brought it.
 
-    The covariance that every component is given in addition is that of the start with the smaller one.
+    Where that is one of seeds, the other ones come after it: components overlap then, and which seeds are better is
+    told at the end only. The covariance that every component is given in addition is that of the start with the
+    smallest one.
     """
     ((name, start), *_) = starts.items()
     if max_iter == 0:
-        return name, PolishedMixture(start, (), False), rule
+        return {name: PolishedMixture(start, (), False)}, rule
     if rule.prior_points > 0:
         first = {
             name: polish_gaussian(source, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
@@ -187,13 +200,14 @@ def better_start(
         starts = first
     if len(starts) == 1 or max_iter <= TRIAL_PASSES:
         ((name, start), *_) = starts.items()
-        return name, PolishedMixture(start, (), False), rule
+        return {name: PolishedMixture(start, (), False)}, rule
     trials = {
         name: polish_gaussian(source, start, rule, max_iter=TRIAL_PASSES, tol=TRIAL_TOLERANCE)
         for name, start in starts.items()
     }
     best = max(trials, key=lambda name: trials[name].objective[-1])
-    return best, trials[best], rule
+    others = [name for name in trials if name not in (best, MOMENTS)] if best != MOMENTS else []
+    return {name: trials[name] for name in (best, *others)}, rule
 
 
 def polish_with_moves(

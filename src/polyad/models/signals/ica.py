@@ -20,7 +20,7 @@ from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_bl
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import matrix_of
 from polyad.inference.scores import CONTRASTS
-from polyad.inference.separation import separate
+from polyad.inference.separation import SHARE_OF_NOISE, separate
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.ica_start import (
     FEW,
@@ -74,7 +74,8 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     whiten
         False where the signals are white and centred already; they are then taken as they are.
     tol
-        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this.
+        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this, or above a twentieth of its
+        sampling error.
     w_init
         K x M, an unmixing matrix to begin at in place of the moments, such as ``components_`` of another fit.
     method
@@ -171,9 +172,10 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
         if self._polishes:
+            tol = max(self.tol, SHARE_OF_NOISE / source.n_rows**0.5)
             with watch("polish"):
                 separation = separate(
-                    source, self.mean_, unmixing, fun=self.fun, tol=self.tol, max_newton=MOST_STEPS[self.polish]
+                    source, self.mean_, unmixing, fun=self.fun, tol=tol, max_newton=MOST_STEPS[self.polish]
                 )
             unmixing, converged = separation.unmixing, separation.converged
             n_iter = separation.n_fixed + separation.n_newton
@@ -186,7 +188,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             spectrum, gap, found.energy, start.statistics, start.reliability, n_iter, converged, watch.seconds, sure
         )
         if self.polish == "full" and not converged:
-            warn_unfinished(separation, self.tol)
+            warn_unfinished(separation, tol)
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> Floats:
@@ -284,7 +286,9 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             "fourth" if few and self.statistics == "auto" else self.statistics,
             rows,
             whitening,
-            lambda statistics: _matrices(statistics, rows, whitening, self.step, FEW_MATRICES if few else None),
+            lambda statistics: _matrices(
+                statistics, rows, whitening, self.step, max(4, FEW_MATRICES // whitening.n_components) if few else None
+            ),
             self._diagonalise,
         )
 
