@@ -121,9 +121,9 @@ def polish(
         Whether the start is near the truth, with the right prior. Then counts do not go beyond their change, in whose
         direction topics of few tokens would leave a good start.
     """
-    word_totals = total(_word_totals, source)
+    word_totals, n_documents = total(_totals, source)
     groups = halves(source) if leave_out else [source]
-    run = _Run(groups, word_totals, components, prior, smoothing, leave_out, near)
+    run = _Run(groups, word_totals, n_documents, components, prior, smoothing, leave_out, near)
     for number in range(1, preset.most_passes + 1):
         with one_round(number, preset.most_passes, passes=len(groups)) as found:
             run.go_on()
@@ -133,8 +133,11 @@ def polish(
     return run.result()
 
 
-def _word_totals(block: Block) -> FloatArray:
-    return np.concatenate([np.bincount(v.indices, v.data, v.shape[1]).astype(np.float64) for v in block.views])
+def _totals(block: Block) -> tuple[FloatArray, int]:
+    """Return the tokens of every word, and the number of documents that have any."""
+    words = [np.bincount(v.indices, v.data, v.shape[1]).astype(np.float64) for v in block.views]
+    has_any = np.any([np.diff(v.indptr) > 0 for v in block.views], axis=0)
+    return np.concatenate(words), int(has_any.sum())
 
 
 class _Run:
@@ -144,6 +147,7 @@ class _Run:
         self,
         groups: Sequence[Source],
         word_totals: FloatArray,
+        n_documents: int,
         components: FloatArray,
         prior: FloatArray,
         smoothing: FloatArray | None,
@@ -151,7 +155,7 @@ class _Run:
         near: bool = False,
     ) -> None:
         self.groups, self.word_totals, self.leave_out = groups, word_totals, leave_out
-        self.n_topics, self.smoothing = components.shape[0], smoothing
+        self.n_topics, self.smoothing, self.n_documents = components.shape[0], smoothing, n_documents
         self.beyond = 0.0 if near else COUNTS_BEYOND
         edges = tuple(accumulate(groups[0].widths, initial=0))
         self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
@@ -177,8 +181,8 @@ class _Run:
         """
         if len(self.found) < 4:
             return np.inf
-        n_documents = sum(group.n_rows for group in self.groups)
-        return max(later.frequent - before.frequent for before, later in pairwise(self.found[-3:])) / n_documents
+        gains = (later.frequent - before.frequent for before, later in pairwise(self.found[-3:]))
+        return max(gains) / max(self.n_documents, 1)
 
     def go_on(self) -> None:
         """Run a pass: the E step, the M step and new topics, for each group of documents in turn."""

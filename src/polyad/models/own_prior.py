@@ -22,7 +22,7 @@ from polyad.moments.counts.concentration import mean_shares
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
-FAR_WORSE = 0.03  # likewise: then no other total nearby can be right
+FAR_WORSE = 0.02  # likewise: then no other total nearby can be right
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
 
@@ -114,6 +114,7 @@ def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: Corpus, some:
     less, more = (_predicted_bits(side, some) for side in sides if side is not None)
     curvature, slope = less + more - 2 * here, (more - less) / 2
     step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(less - more))
+    step = round(2 * step) / 2  # so that a document more or less hardly ever changes it
     return _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) or begun
 
 
