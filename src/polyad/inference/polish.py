@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, for_each, halves, new_states, one_round, step, sum_over, total
+from polyad.inference.background import Restraint
 from polyad.inference.cells import Range, padded_vector, read_only, topic_table, word_ranges
 from polyad.inference.expectation import (
     OWN,
@@ -81,6 +82,7 @@ def polish(
     preset: Preset,
     smoothing: FloatArray | None = None,
     leave_out: bool = True,
+    restraint: Restraint | None = None,
 ) -> Polished:
     """Improve topics by passes of EM in which a document's own tokens do not count for themselves.
 
@@ -116,10 +118,12 @@ def polish(
     leave_out
         False gives plain EM: no halves, no step beyond a change and no word settled. With a given ``smoothing`` its
         penalised likelihood never gets worse.
+    restraint
+        Of the words that may not lead a topic: see :mod:`polyad.inference.background`.
     """
     word_totals = total(_word_totals, source)
     groups = halves(source) if leave_out else [source]
-    run = _Run(groups, word_totals, components, prior, smoothing, leave_out)
+    run = _Run(groups, word_totals, components, prior, smoothing, leave_out, restraint)
     for number in range(1, preset.most_passes + 1):
         with one_round(number, preset.most_passes, passes=len(groups)) as found:
             run.go_on()
@@ -144,8 +148,10 @@ class _Run:
         prior: FloatArray,
         smoothing: FloatArray | None,
         leave_out: bool,
+        restraint: Restraint | None = None,
     ) -> None:
         self.groups, self.word_totals, self.leave_out = groups, word_totals, leave_out
+        self.restraint = restraint
         self.n_topics, self.smoothing = components.shape[0], smoothing
         edges = tuple(accumulate(groups[0].widths, initial=0))
         self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
@@ -209,6 +215,9 @@ class _Run:
                 for view in pairwise(edges)
             ]
         )
+        if self.restraint is not None:
+            self.restraint.apply(topics)
+            sums = np.stack([column_sums(topics[first:last]) for first, last in pairwise(edges)])
         worth = worth_of_tokens(sums[:, : self.n_topics], np.diff(edges), self.smoothing, self.present)
         normalise(topics, worth, edges)
         self.tokens[turn] = fresh

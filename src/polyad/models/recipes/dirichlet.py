@@ -9,6 +9,7 @@ from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, total
 from polyad.engine.blocks import beside_each_other
+from polyad.inference.background import Restraint
 from polyad.inference.expectation import is_own
 from polyad.inference.polish import Polished, polish, polish_bytes
 from polyad.inference.presets import Preset
@@ -62,14 +63,15 @@ def polish_topics(
     prior: FloatArray | None,
     smoothing: FloatArray | None,
     preset: Preset,
+    restraint: Restraint | None = None,
 ) -> Polished:
     """Polish topics; with no pass at all, the shares of the tokens are those that make up the words of the corpus."""
     if preset.n_passes == 0:
         tokens = corpus.n_tokens * mean_shares(topics, corpus.unigram)
         return Polished(topics, tokens[None], (), (0, topics.shape[1]))
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
-    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing)
+    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, restraint=restraint)
     if preset.wide_passes == 0 or smoothing is not None:  # a prior that the user gives is neither wider nor narrower
         return polished
-    wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes)
+    wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes, restraint=restraint)
     return replace(wide, objective=polished.objective + wide.objective)

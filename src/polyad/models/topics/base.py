@@ -109,9 +109,15 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {n_features} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
             )
 
-    def _keep(self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus) -> NDArray[np.intp]:
-        """Store topics in the canonical order, largest share of tokens first; return the order."""
-        order = np.argsort(-topic_tokens, kind="stable")
+    def _keep(
+        self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus, n_topics: int | None = None
+    ) -> NDArray[np.intp]:
+        """Store topics in the canonical order, largest share of tokens first; return the order.
+
+        Only the first ``n_topics`` are topics, where it is given; what comes after them stays there.
+        """
+        order = np.argsort(-topic_tokens[:n_topics], kind="stable")
+        order = np.append(order, np.arange(order.size, topic_tokens.size))
         self.components_ = np.ascontiguousarray(components[order])
         shares = topic_tokens[order] / max(float(topic_tokens.sum()), 1e-300)
         self.topic_shares_ = shares
@@ -136,9 +142,12 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return self._shares(source)
 
     def _shares(self, source: Source) -> FloatArray:
-        return topic_shares(
-            self.components_, self.doc_topic_prior_, source, method="map", max_iter=INFERENCE_ITERATIONS
-        )
+        topics, prior = self._inference_topics()
+        return topic_shares(topics, prior, source, method="map", max_iter=INFERENCE_ITERATIONS)
+
+    def _inference_topics(self) -> tuple[FloatArray, FloatArray]:
+        """Return the topics and the prior that documents are explained by."""
+        return self.components_, self.doc_topic_prior_
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
@@ -146,8 +155,9 @@ class TopicModel(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         By document completion: shares are inferred from one half of each document's tokens, the other half is scored.
         """
         source = self._checked_input(X)
+        topics, prior = self._inference_topics()
         log_likelihood, n_tokens = completion_log_likelihood(
-            self.components_, self.doc_topic_prior_, source, random_state=self.random_state, n_jobs=self.n_jobs
+            topics, prior, source, random_state=self.random_state, n_jobs=self.n_jobs
         )
         return log_likelihood / n_tokens
 

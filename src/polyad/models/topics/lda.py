@@ -3,11 +3,22 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
-from polyad.engine import expect
+from polyad.engine import Source, expect
 from polyad.inference.presets import preset_of
+from polyad.models.background import (
+    N_SHAPES,
+    TopicStart,
+    background_prior,
+    found_topics,
+    in_one_column,
+    patient,
+    start_background,
+    with_shapes,
+)
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, UNIGRAM_SHARE, Corpus, start_from_moments
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
@@ -44,6 +55,8 @@ class LDA(TopicModel):
     polish
         Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64, and
         30 under a wide prior of the topics), or a number of passes.
+    background
+        Learn one topic more, for what all documents share: stop words then need no list. It comes last.
     random_state
         Seed of the split of tokens in :meth:`score`. Nothing in a fit is drawn: topics depend on the data alone.
     n_jobs
@@ -57,11 +70,15 @@ class LDA(TopicModel):
     Attributes
     ----------
     components_ : ndarray of shape (K, M)
-        Topics: rows are word probabilities and sum to 1; the largest share of tokens first.
+        Topics: rows are word probabilities and sum to 1; the largest share of tokens first. With a background there
+        are K + 1, and the last is the background.
     doc_topic_prior_ : ndarray of shape (K,)
-        Dirichlet parameters of the shares.
+        Dirichlet parameters of the shares; K + 1 with a background.
     topic_shares_ : ndarray of shape (K,)
-        Share of the corpus' tokens in each topic.
+        Share of the corpus' tokens in each topic; K + 1 with a background.
+    background_, background_prior_ : ndarray of shape (B, M) and (B,), or None
+        The shapes that the background has inside, because texts differ in how they use the words that all of them have,
+        and their Dirichlet parameters: documents are explained by these rows in place of the last of ``components_``.
     word_probabilities_ : ndarray of shape (M,)
         Word probabilities of the whole corpus.
     diagnostics_ : Diagnostics
@@ -79,6 +96,9 @@ class LDA(TopicModel):
     array([1., 1.])
     """
 
+    background_: FloatArray | None
+    background_prior_: FloatArray | None
+
     def __init__(
         self,
         n_components: int = 10,
@@ -89,6 +109,7 @@ class LDA(TopicModel):
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         polish: str | int = "fast",
+        background: bool = False,
         random_state: int = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -100,27 +121,63 @@ class LDA(TopicModel):
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.polish = polish
+        self.background = background
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
-        K, preset = self.n_components, preset_of(self.polish)
-        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K)))
+        K, preset, n_rows = self.n_components, preset_of(self.polish), self.n_components
+        if self._has_background():
+            n_rows, preset = K + N_SHAPES, patient(preset)
+        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_rows), prior_cost=prior_cost(K)))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
-        memory = planned_bytes(corpus, K, self.method)
+        memory = planned_bytes(corpus, n_rows, self.method)
         c0 = self._moment_concentration(given)
         with watch("moments"):
             raw = raw_moments(corpus.source, self.weights)
-            start = start_from_moments(raw.at(c0), corpus, K, self.method)
-            topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+            moments = start_from_moments(raw.at(c0), corpus, K, self.method)
+            if self.background:
+                start = start_background(raw, corpus, moments.topics)
+            else:
+                start = TopicStart(
+                    moments.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE), K
+                )
         with watch("polish"):
-            polished = polish_topics(corpus, topics, self._polish_prior(given), smoothing, preset)
+            prior, smoothing = start.prior(self._polish_prior(given)), start.smoothing(smoothing)
+            polished = polish_topics(corpus, start.rows, prior, smoothing, preset, start.restraint)
         with watch("prior"):
-            order = self._keep(polished.components, polished.topic_tokens, corpus)
-            self.doc_topic_prior_ = given[order] if given is not None else self._estimated_prior(raw)
-        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order, concentration=c0)
+            found = found_topics(start, polished)
+            order = self._keep(found.components, found.tokens, corpus, n_topics=K)
+            if given is None or prior is None:
+                self.doc_topic_prior_ = self._estimated_prior(raw)
+            else:
+                self.doc_topic_prior_ = start.in_one(prior)[order]
+            self.background_ = found.shapes if self.background else None
+            self.background_prior_ = found.parts * self.doc_topic_prior_[-1] if self.background else None
+        self.diagnostics_ = diagnose(corpus, moments, polished.objective, watch, memory, order, concentration=c0)
+
+    def _has_background(self) -> bool:
+        if not isinstance(self.background, bool | np.bool_):
+            raise ValueError(f"background is {self.background!r}; give True or False.")
+        return bool(self.background)
+
+    def _inference_topics(self) -> tuple[FloatArray, FloatArray]:
+        if self.background_ is None or self.background_prior_ is None:
+            return super()._inference_topics()
+        return with_shapes(self.components_, self.doc_topic_prior_, self.background_, self.background_prior_)
+
+    def _shares(self, source: Source) -> FloatArray:
+        shares = super()._shares(source)
+        return shares if self.background_ is None else in_one_column(shares, len(self.background_))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..., and background."""
+        names = super().get_feature_names_out(input_features)
+        if self.background_ is not None:
+            names[-1] = "background"
+        return names
 
     def _moment_concentration(self, given: FloatArray | None) -> float:
         """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""
@@ -141,6 +198,8 @@ class LDA(TopicModel):
         """Return the topics' shares of tokens times the total: given, or estimated from pairs of words."""
         if self.concentration != "auto":
             total = float(self.concentration)
+        elif self.background:
+            return background_prior(self.topic_shares_)
         else:
             total, _ = estimate_concentration(raw, self.components_)
         return np.maximum(total * self.topic_shares_, 1e-4 * total / self.n_components)
