@@ -19,6 +19,7 @@ from polyad.inference.expectation import Table
 # 5% of the ten top words of topics are stop words, in place of 35 to 75%.
 FREQUENCY = 5e-4  # of all tokens, times the evenness: what makes a word one of the background
 EVENNESS_POWER = 3
+LEAST_EVENNESS = 0.6  # of any word of the background, however frequent: no word of real text is so near the bound
 LEADING = 20  # words of a topic that none of the background may overtake: more than a list shows
 OWN_PART = 1 / 3  # of a word's tokens in one topic make it a word of that topic all the same
 GRID = 128  # frequencies at which the number of documents is expected; in between it is interpolated
@@ -37,7 +38,8 @@ def background_words(
     grid = np.geomspace(FREQUENCY, 1.0, GRID)
     expected = np.interp(frequency, grid, total(_expected_documents, source, grid))
     evenness = np.minimum(document_frequency / np.maximum(expected, 1e-300), 1.0)
-    return (frequency >= FREQUENCY) & (frequency * evenness**EVENNESS_POWER >= FREQUENCY)
+    steady = frequency * evenness**EVENNESS_POWER
+    return (frequency >= FREQUENCY) & (steady >= FREQUENCY) & (evenness >= LEAST_EVENNESS)
 
 
 def _expected_documents(block: Block, frequencies: FloatArray) -> FloatArray:
