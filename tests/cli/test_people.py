@@ -3,6 +3,7 @@
 import bz2
 import json
 import lzma
+import random
 import re
 import subprocess
 import sys
@@ -188,3 +189,53 @@ def test_errors_are_broken_between_words_on_a_terminal(polyad, monkeypatch):
     assert max(map(len, told.splitlines())) <= 40
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
     assert " ".join(told.split()) == polyad("fit", "no-such-file.txt", "-q", "-o", "m").err.strip()
+
+
+def test_what_was_dropped_and_how_to_keep_it(polyad, tmp_path):
+    english = ["the rain and the wind of the sea", "we raise the taxes of the state", "the world of goods is for you"]
+    french = [
+        "la pluie et le vent de la mer",
+        "nous votons les impôts de la nation",
+        "les rois ne sont pas dans le port",
+    ]
+    file = tmp_path / "en.txt"
+    file.write_text("\n".join(english * 8))
+    told = " ".join(polyad("fit", file, "-k", 2).err.split())
+    assert "Language: english, found in the text; --stop-words names another" in told
+    assert "stop words" in told
+    assert "(the, of" in told
+    assert "--stop-words none keeps them" in told
+    file.write_text("\n".join((english + french) * 8), encoding="utf-8")
+    told = polyad("fit", file, "-k", 2)
+    assert "Language: english in 24 documents, french in 24 documents" in " ".join(told.err.split())
+    assert "in several languages" in told.err
+    assert polyad("fit", file, "-k", 2, "--json").json()["corpus"]["languages"] == {"english": 24, "french": 24}
+    file.write_text("\n".join(["kutu fola mina", "fola mina zura", "zura kutu gola"] * 8))
+    assert "--background" in polyad("fit", file, "-k", 2).err
+
+
+def test_a_background_is_shown_as_such(polyad, tmp_path):
+    rng = random.Random(0)
+    subjects = [["rain", "wind", "sea", "wave", "storm"], ["tax", "budget", "state", "vote", "law"]]
+    shared = ["the", "of", "and", "to", "in", "that", "is", "it", "for", "we", "our"]
+    file, model = tmp_path / "a.txt", tmp_path / "m.polyad"
+    file.write_text(
+        "\n".join(
+            " ".join(rng.choices(shared, k=30) + rng.choices(subjects[number % 2], k=12)) for number in range(120)
+        )
+    )
+    done = polyad("fit", file, "-k", 2, "--background", "-o", model)
+    assert done.code == 0, done.err
+    last = done.out.splitlines()[-1]
+    assert last.startswith("background\t")
+    assert "the" in last
+    assert not any(word in line for line in done.out.splitlines()[1:3] for word in (" the,", " of,", " and,"))
+    assert "stop words" not in done.err
+    assert polyad("topics", model).out.splitlines()[-1].startswith("background\t")
+    table = polyad("transform", model, file).out.splitlines()
+    assert table[0] == "id,topic_0,topic_1,background"
+    assert "2 topics and a background" in polyad("info", model).out
+    values = polyad("evaluate", model, file, "--json").json()
+    assert [topic["background"] for topic in values["topics"]] == [False, False, True]
+    refused = polyad("fit", file, "--background", "--model", "single-topic")
+    assert (refused.code, "--background is for --model lda" in refused.err) == (2, True)

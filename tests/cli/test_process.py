@@ -224,7 +224,7 @@ from polyad.cli.app import run
 from polyad.corpus import atomic_write
 import polyad.cli.commands.fit
 
-def waits(*_):
+def waits(*_, **__):
     with atomic_write("table.csv") as out:
         out.write(b"half")
         print("waiting", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -51,6 +52,14 @@ def fit(
         str,
         typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),
     ] = "power",
+    background: Annotated[
+        bool,
+        typer.Option(
+            "--background",
+            help="Learn one topic more, for what all texts share, in place of dropping stop words.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False,
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
     *,
     reading: Reading,
@@ -60,17 +69,21 @@ def fit(
 ) -> None:
     """Learn topics from texts or word counts.
 
-    Stop words of the language of the text are dropped, and words that are in too few documents to tell anything.
+    Function words of the language of the text (the, of, and) are dropped, and words that are in too few documents to
+    tell anything. With --background no list of words is needed: one topic more takes what all texts share.
 
     For example:
     polyad fit texts/ -k 20 -o model.polyad
     polyad fit talks.csv --text-column body --stop-words french
     zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
+    polyad fit texts/ --background
     polyad fit counts.mtx -k 50 --json > fit.json
     """
     output = Output(shown)
     refuse_lost_work(out, shown)
-    estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
+    estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running, background=background)
+    if background and words.stop_words is None:
+        words = replace(words, stop_words="none")
     check_output(out, [corpus, *reading.files(), *words.files()], pattern=reading.pattern)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
@@ -104,7 +117,9 @@ def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> 
         estimator.n_components = possible
 
 
-def make_model(model: str, topics: int, polish: str, method: str, running: Running) -> TopicModel:
+def make_model(
+    model: str, topics: int, polish: str, method: str, running: Running, *, background: bool = False
+) -> TopicModel:
     """Make the model that the options ask for."""
     from polyad import models
     from polyad.decompose.orthogonal.registry import DIAGONALISERS
@@ -115,12 +130,16 @@ def make_model(model: str, topics: int, polish: str, method: str, running: Runni
         raise CallError(f"--method is {method!r}; give one of {', '.join(DIAGONALISERS)}.")
     if not polish.isdecimal() and polish not in ("off", "fast", "full"):
         raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
+    if background and model != "lda":
+        raise CallError(f"--background is for --model lda, and --model is {model!r}; leave one of them out.")
+    extra = {"background": True} if background else {}
     made: TopicModel = getattr(models, _MODELS[model])(
         topics,
         method=method,
         polish=int(polish) if polish.isdecimal() else polish,
         random_state=running.seed,
         n_jobs=running.jobs,
+        **extra,
     )
     return made
 
@@ -163,7 +182,7 @@ def _values(
     return {
         "model": None if out is None else str(out),
         "class": type(estimator).__name__,
-        "n_components": len(topics),
+        "n_components": estimator.n_components,
         "corpus": corpus_values(corpus),
         "too_short_documents": diagnostics.n_too_short,
         "topics": topics,

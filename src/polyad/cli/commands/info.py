@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.terminal.output import Output
-from polyad.cli.terminal.summary import is_paired, model_sides, size
+from polyad.cli.terminal.summary import has_background, is_paired, model_sides, size
 
 if TYPE_CHECKING:
     from polyad.corpus import TextOptions
@@ -62,7 +62,7 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
         return model.n_components, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
     if hasattr(model, "components_"):
         K, M = model.components_.shape
-        return K, {"": M}
+        return K - has_background(model), {"": M}
     (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
     return K, {"left": M1, "right": M2}
 
@@ -80,7 +80,8 @@ def _sizes(file: ModelFile) -> str:
         return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
     counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
     known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
-    return f"{K} topics over {counts} {'their numbers' if known is None else 'words'}"
+    more = " and a background" if has_background(file.model) else ""
+    return f"{K} topics{more} over {counts} {'their numbers' if known is None else 'words'}"
 
 
 def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def transform(
     loaded.n_jobs = running.jobs
     started = time.perf_counter()
     views = _views(model, loaded, corpus, right, reading, sides)
-    columns = ["id", *(f"topic_{number}" for number in range(loaded.n_components))]
+    columns = ["id", *_names(loaded)]
     tally = _Tally()
     as_object = shown.json and out == "-"
     table = _json_table(columns, tally) if as_object else open_table(out, columns)
@@ -122,6 +122,13 @@ def _views(path: str, model: Any, corpus: str, right: str | None, reading: Readi
         _View(side, known[side.name].words, known[side.name].text_options)
         for side in find_sides(corpus, right, reading, sides, both=False)
     ]
+
+
+def _names(model: Any) -> list[str]:
+    """Return the names of the columns of shares."""
+    if is_paired(model):
+        return [f"topic_{number}" for number in range(model.n_components)]
+    return list(model.get_feature_names_out())
 
 
 def _shares(model: Any, blocks: Mapping[str, Corpus]) -> Any:

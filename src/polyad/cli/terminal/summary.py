@@ -18,6 +18,7 @@ __all__ = [
     "SideModel",
     "corpus_facts",
     "corpus_values",
+    "has_background",
     "is_paired",
     "model_sides",
     "model_topics",
@@ -27,6 +28,7 @@ __all__ = [
     "show_paired_topics",
     "show_topics",
     "size",
+    "topic_name",
 ]
 
 
@@ -38,9 +40,11 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
     words = tuple(map(str, range(model.n_features_in_) if words is None else words))
     scores = word_scores(model.components_, model.word_probabilities_, by)
     certainty = model_certainty(model)
+    last = len(model.components_) - 1
     return [
         {
             "topic": number,
+            "background": number == last and has_background(model),
             "share": float(model.topic_shares_[number]),
             "certainty": certainty[number] if certainty else None,
             "words": [words[at] for at in row],
@@ -48,6 +52,16 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
         }
         for number, row in enumerate(top_words(scores, min(n_words, len(words))).tolist())
     ]
+
+
+def has_background(model: Any) -> bool:
+    """Tell whether the last topic of a model is what all documents share."""
+    return getattr(model, "background_", None) is not None
+
+
+def topic_name(topic: dict[str, Any]) -> str:
+    """Return what a topic is called in tables for people."""
+    return "background" if topic.get("background") else str(topic["topic"])
 
 
 def model_certainty(model: Any) -> list[float]:
@@ -61,7 +75,7 @@ def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     unsure = [topic for topic in topics if topic["certainty"] is not None and topic["certainty"] < DETERMINED]
     rows = [
         (
-            f"{topic['topic']}{'?' if topic in unsure else ''}",
+            f"{topic_name(topic)}{'?' if topic in unsure else ''}",
             percent(topic["share"]),
             ", ".join(map(shown, topic["words"])),
         )
@@ -194,13 +208,21 @@ def corpus_facts(corpus: Corpus) -> list[tuple[str, str]]:
         ("Words", f"{len(corpus.vocabulary):,} different ones, {report.tokens:,} in all"),
     ]
     if report.language is not None:
-        facts.append(("Language", f"{report.language}, found in the text; --stop-words names another"))
+        facts.append(("Language", f"{_languages(report)}, found in the text; --stop-words names another"))
     for reason, drop in report.dropped.items():
         examples = ", ".join(clean(word) for word in drop.examples[:4])
         chosen = reason == "rare words" and report.min_df is not None
         bound = f" in fewer than {report.min_df} documents (--min-df)" if chosen else ""
-        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples})"))
+        keep = "; --stop-words none keeps them" if reason == "stop words" and report.language is not None else ""
+        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples}){keep}"))
     return facts
+
+
+def _languages(report: CorpusReport) -> str:
+    """Name the language of a corpus, or all that it is in."""
+    if len(report.languages) < 2:
+        return str(report.language)
+    return ", ".join(f"{name} in {documents:,} documents" for name, documents in report.languages)
 
 
 def corpus_values(corpus: Corpus) -> dict[str, Any]:
@@ -212,6 +234,7 @@ def corpus_values(corpus: Corpus) -> dict[str, Any]:
         "words": len(corpus.vocabulary),
         "tokens": report.tokens,
         "language": report.language,
+        "languages": dict(report.languages),
         "min_df": None if report.options is None else report.options.min_df,
         "empty_documents": report.empty_documents,
         "duplicate_ids": report.duplicate_ids,
