@@ -166,6 +166,8 @@ def test_standard_input_is_read_once_and_whole(polyad, corpus):
     direct = polyad("fit", corpus, "-k", 2, "--json").json()
     for given in (data, gzip.compress(data)):
         piped = polyad("fit", "-", "--format", "csv", "-k", 2, "--json", stdin=given).json()
+        for topic in direct["topics"]:
+            topic["example"]["text"] = None  # standard input cannot be read again
         assert piped["topics"] == direct["topics"]
         assert piped["corpus"] == direct["corpus"]
 
@@ -244,11 +246,14 @@ def test_transform_writes_a_row_for_each_document(polyad, model, corpus, tmp_pat
         parquet = pytest.importorskip("pyarrow.parquet")
         table = parquet.read_table(out)
         header, rows = table.column_names, [list(row.values()) for row in table.to_pylist()]
-    assert header == ["id", "topic_0", "topic_1"]
+    assert header == ["id", "topic", "topic_words", "topic_0", "topic_1"]
     assert [row[0] for row in rows] == [f"w{n}" for n in range(1, 7)] + [f"t{n}" for n in range(1, 7)]
-    values = np.array([[float(value) for value in row[1:]] for row in rows])
+    values = np.array([[float(value) for value in row[3:]] for row in rows])
     np.testing.assert_allclose(values.sum(axis=1), 1)
     assert (values.argmax(axis=1) == [0] * 6 + [1] * 6).all()
+    assert [int(row[1]) for row in rows] == values.argmax(axis=1).tolist()
+    topics = polyad("topics", model, "-n", 3, "--json").json()["topics"]
+    assert [row[2] for row in rows] == [", ".join(topics[int(row[1])]["words"]) for row in rows]
 
 
 def test_transform_gives_the_same_in_any_blocks_and_from_standard_input(polyad, model, corpus, monkeypatch):
@@ -277,7 +282,9 @@ def test_a_document_without_known_words_still_has_a_row(polyad, model):
 
 
 def test_transform_of_nothing_is_a_table_of_nothing(polyad, model):
-    assert polyad("transform", model, "-", "--format", "lines", stdin=b"").out == "id,topic_0,topic_1\n"
+    assert (
+        polyad("transform", model, "-", "--format", "lines", stdin=b"").out == "id,topic,topic_words,topic_0,topic_1\n"
+    )
 
 
 def test_evaluate(polyad, model, corpus):

@@ -85,14 +85,18 @@ def test_a_table_for_a_person_has_four_digits(polyad, model, corpus, tmp_path, m
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "60")
     header, *rows = polyad("transform", model, corpus).out.splitlines()
-    assert header.split() == ["id", "topic_0", "topic_1"]
+    assert header.split() == ["id", "topic", "share", "words"]
     assert len(rows) == 12
-    assert all(len(row) <= 60 and all(len(cell) <= 9 for cell in row.split()[1:]) for row in rows)
+    assert max(map(len, rows)) <= 60
+    assert {row.split()[1] for row in rows} == {"0", "1"}
+    assert all(re.fullmatch(r"[01]\.\d{4}", row.split()[2]) for row in rows)
+    monkeypatch.setenv("COLUMNS", "120")
+    header, *rows = polyad("transform", model, corpus).out.splitlines()
+    assert header.split() == ["id", "topic", "share", "words", "topic_0", "topic_1"]
+    assert all(len(cell) <= 9 for row in rows for cell in row.split()[-2:])
     monkeypatch.setenv("COLUMNS", "40")
     header, *rows = polyad("transform", model, corpus).out.splitlines()
-    assert header.endswith("largest topics")
-    assert rows[0].split()[1] in ("topic_0", "topic_1")
-    assert max(map(len, rows)) <= 44
+    assert max(map(len, rows)) <= 40
 
 
 def test_words_that_a_model_does_not_know_are_told(polyad, model, tmp_path):
@@ -233,9 +237,38 @@ def test_a_background_is_shown_as_such(polyad, tmp_path):
     assert "stop words" not in done.err
     assert polyad("topics", model).out.splitlines()[-1].startswith("background\t")
     table = polyad("transform", model, file).out.splitlines()
-    assert table[0] == "id,topic_0,topic_1,background"
+    assert table[0] == "id,topic,topic_words,topic_0,topic_1,background"
+    assert {row.split(",")[1] for row in table[1:]} == {"0", "1"}  # a background is never the likeliest
     assert "2 topics and a background" in polyad("info", model).out
     values = polyad("evaluate", model, file, "--json").json()
     assert [topic["background"] for topic in values["topics"]] == [False, False, True]
     refused = polyad("fit", file, "--background", "--model", "single-topic")
     assert (refused.code, "--background is for --model lda" in refused.err) == (2, True)
+
+
+def test_topics_come_with_examples(polyad, model, corpus, tmp_path, monkeypatch):
+    rows = [line.split("\t") for line in polyad("topics", model, corpus).out.splitlines()]
+    assert rows[0][2] == "words, and the document that has most of it"
+    assert len(rows) == 5
+    assert all(row[0] == "" and row[2].startswith(f"e.g. {kind}") for row, kind in zip(rows[2::2], "wt"))
+    values = polyad("fit", corpus, "-k", 2, "--json").json()["topics"]
+    assert sorted(topic["example"]["id"][0] for topic in values) == ["t", "w"]
+    assert all(len(topic["example"]["text"]) > 20 and topic["example"]["share"] > 0.8 for topic in values)
+    with open(corpus, "rb") as file:  # standard input cannot be read again
+        piped = polyad("fit", "-", "-k", 2, "--json", stdin=file.read()).json()["topics"]
+    assert [topic["example"] for topic in piped] == [{**topic["example"], "text": None} for topic in values]
+    assert "e.g." not in polyad("fit", corpus, "-k", 2).out  # one line for each topic in a pipe
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "e.g." in polyad("fit", corpus, "-k", 2).out
+
+
+def test_the_help_points_to_the_glossary(polyad):
+    from pathlib import Path
+
+    assert "docs/glossary.md" in polyad("--help").out
+    page = Path(__file__).parents[2] / "docs" / "glossary.md"
+    if page.exists():
+        words = [line.split("|")[1].strip() for line in page.read_text().splitlines() if line.startswith("| ")]
+        assert words[0] == "word"
+        assert words[1:] == sorted(words[1:])
+        assert {"topic", "share", "background", "certainty", "bits a word", "coherence", "signal, noise"} <= set(words)

@@ -63,6 +63,8 @@ def _polyad(
     polyad topics model.polyad
     polyad transform model.polyad new.csv -o topics.parquet
     polyad fit2 english.txt french.txt -k 20 -o both.polyad
+
+    What the words mean that it uses (topic, share, background, certainty, bits, coherence): docs/glossary.md
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.reading import read_new_corpus
@@ -94,6 +95,8 @@ def fit(
     if out is not None:
         estimator.save(out)
     found = model_topics(estimator, n_words)
+    if shown.json or (output.for_people and not shown.quiet):  # a pipe gets one line for each topic
+        found = with_examples(found, estimator, read, corpus, reading)
     if shown.json:
         output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
         return

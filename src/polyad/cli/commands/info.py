@@ -105,7 +105,7 @@ def _text(options: TextOptions | None) -> str:
     if options is None:
         return "not known: the model was fitted on counts"
     stop = "none" if options.stop_words is None else f"{options.stop_words.source} ({len(options.stop_words.words)})"
-    parts = [f"stop words {stop}", f"min_df {options.min_df}", f"max_df {options.max_df}"]
+    parts = [f"stop words {stop}", f"--min-df {options.min_df}", f"--max-df {options.max_df}"]
     parts += [f"n-grams {options.ngrams[0]}-{options.ngrams[1]}"] if options.ngrams != (1, 1) else []
     parts += [f"stems of {options.stemming}"] if options.stemming else []
     return ", ".join(parts)

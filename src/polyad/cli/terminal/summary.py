@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyad.base.determined import DETERMINED
 from polyad.base.terminal import console
+from polyad.cli.examples import example_row
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.text import clean, one_line, shown
 
@@ -73,15 +74,15 @@ def model_certainty(model: Any) -> list[float]:
 def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     """Print topics as a table; those that the documents do not settle have a question mark."""
     unsure = [topic for topic in topics if topic["certainty"] is not None and topic["certainty"] < DETERMINED]
-    rows = [
-        (
-            f"{topic_name(topic)}{'?' if topic in unsure else ''}",
-            percent(topic["share"]),
-            ", ".join(map(shown, topic["words"])),
-        )
-        for topic in topics
-    ]
-    output.table(("topic", "share", "words"), rows, wide="words")
+    rows = []
+    for topic in topics:
+        mark = "?" if topic in unsure else ""
+        rows.append((f"{topic_name(topic)}{mark}", percent(topic["share"]), ", ".join(map(shown, topic["words"]))))
+        example = example_row(topic)
+        if example is not None:
+            rows.append(("", percent(topic["example"]["share"]), example))
+    wide = "words, and the document that has most of it" if len(rows) > len(topics) else "words"
+    output.table(("topic", "share", wide), rows, wide=wide)
     if unsure:
         output.note("? The documents do not settle this topic: with a few more or less of them it could be another.")
 
