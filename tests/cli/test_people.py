@@ -73,6 +73,11 @@ def test_three_texts_at_the_default_are_enough(polyad, tmp_path):
     assert "too few for 20 topics; 2 are learned" in done.err
 
 
+def test_a_topic_for_each_document_deserves_a_note(polyad, corpus):
+    assert "12 topics of 12 documents" in " ".join(polyad("fit", corpus, "-k", 12).err.split())
+    assert "hardly a subject" not in polyad("fit", corpus, "-k", 3).err
+
+
 def test_quiet_without_a_file_is_told_before_the_work(polyad, corpus, tmp_path):
     for command in (["fit", corpus], ["fit2", corpus, corpus]):
         done = polyad(*command, "-q")

@@ -91,6 +91,11 @@ def fit(
         output.facts(corpus_facts(read))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
+    elif len(read) // 2 < topics <= len(read):
+        output.note(
+            f"Note: {topics} topics of {len(read):,} documents is hardly a subject for two documents each: most topics "
+            f"are single documents. Ask for {max(1, len(read) // 4)} or fewer (-k), or give more documents."
+        )
     seconds, notes = fitted(estimator, read, output)
     if out is not None:
         estimator.save(out)
