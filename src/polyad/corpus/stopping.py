@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from polyad.corpus.function_words import function_words, is_curated
 from polyad.corpus.words.detection import Language, languages_of, without_spaces
 from polyad.corpus.words.languages import StopWords, load_stop_words
+from polyad.engine.spread import expected_documents
 
 __all__ = ["Stopping", "choose_stop_words", "evenness"]
 
@@ -71,11 +72,10 @@ def evenness(counts: csr_array, columns: NDArray[np.integer]) -> NDArray[np.floa
     >>> evenness(csr_array([[3, 6], [3, 0], [3, 0]]), np.arange(2)).round(2)
     array([1.13, 0.42])
     """
-    lengths, n_documents = np.unique(np.asarray(counts.sum(axis=1)).ravel(), return_counts=True)
     totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
     found = np.bincount(counts.indices, minlength=counts.shape[1])
     frequencies = totals[columns] / max(float(totals.sum()), 1.0)
-    expected = np.array([n_documents @ -np.expm1(-frequency * lengths) for frequency in frequencies])
+    expected = expected_documents(np.asarray(counts.sum(axis=1)).ravel(), frequencies)
     return found[columns] / np.maximum(expected, 1e-300)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, total
+from polyad.engine.spread import expected_documents
 from polyad.inference.expectation import Table
 
 # State of the Union (whole, and cut to 300 words), Canada's Acts in English and French, Dante: with these numbers 0 to
@@ -43,9 +44,7 @@ def background_words(
 
 
 def _expected_documents(block: Block, frequencies: FloatArray) -> FloatArray:
-    """Return in how many documents words of these frequencies would be by chance."""
-    lengths, n_documents = np.unique(block.tokens, return_counts=True)  # many documents have the same length
-    return np.array([n_documents @ -np.expm1(-frequency * lengths) for frequency in frequencies])
+    return expected_documents(block.tokens, frequencies)
 
 
 @dataclass(frozen=True)
