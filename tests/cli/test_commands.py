@@ -166,8 +166,6 @@ def test_standard_input_is_read_once_and_whole(polyad, corpus):
     direct = polyad("fit", corpus, "-k", 2, "--json").json()
     for given in (data, gzip.compress(data)):
         piped = polyad("fit", "-", "--format", "csv", "-k", 2, "--json", stdin=given).json()
-        for topic in direct["topics"]:
-            topic["example"]["text"] = None  # standard input cannot be read again
         assert piped["topics"] == direct["topics"]
         assert piped["corpus"] == direct["corpus"]
 

@@ -258,10 +258,12 @@ def test_topics_come_with_examples(polyad, model, corpus, tmp_path, monkeypatch)
     assert all(row[0] == "" and row[2].startswith(f"e.g. {kind}") for row, kind in zip(rows[2::2], "wt"))
     values = polyad("fit", corpus, "-k", 2, "--json").json()["topics"]
     assert sorted(topic["example"]["id"][0] for topic in values) == ["t", "w"]
-    assert all(len(topic["example"]["text"]) > 20 and topic["example"]["share"] > 0.8 for topic in values)
+    assert all(topic["example"]["text"] is None and topic["example"]["share"] > 0.8 for topic in values)
+    shown = polyad("topics", model, corpus, "--json").json()["topics"]
+    assert all(len(topic["example"]["text"]) > 20 for topic in shown)
     with open(corpus, "rb") as file:  # standard input cannot be read again
-        piped = polyad("fit", "-", "-k", 2, "--json", stdin=file.read()).json()["topics"]
-    assert [topic["example"] for topic in piped] == [{**topic["example"], "text": None} for topic in values]
+        piped = polyad("topics", model, "-", "--json", stdin=file.read()).json()["topics"]
+    assert [topic["example"] for topic in piped] == [{**topic["example"], "text": None} for topic in shown]
     assert "e.g." not in polyad("fit", corpus, "-k", 2).out  # one line for each topic in a pipe
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert "e.g." in polyad("fit", corpus, "-k", 2).out

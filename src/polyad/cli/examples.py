@@ -20,15 +20,15 @@ EXCERPT = 110
 
 
 def with_examples(
-    topics: list[dict[str, Any]], model: Any, corpus: Corpus, path: str, reading: Reading
+    topics: list[dict[str, Any]], model: Any, corpus: Corpus, path: str | None, reading: Reading
 ) -> list[dict[str, Any]]:
     """Add to each topic the document that has most of it, among those long enough to be sure of.
 
-    The text is read from the file again, and is not there where that is not possible: counts, standard input. A
-    background has no example: it is in all documents alike.
+    Given the path, the beginning of its text is read from there again; it is None where that is not possible: counts,
+    standard input. A background has no example: it is in all documents alike.
     """
     rows, shares = _best_documents(model, corpus)
-    texts = _texts(path, reading, set(rows))
+    texts = {} if path is None else _texts(path, reading, set(rows))
     return [
         topic
         if topic["background"]

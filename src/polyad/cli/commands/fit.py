@@ -101,7 +101,7 @@ def fit(
         estimator.save(out)
     found = model_topics(estimator, n_words)
     if shown.json or (output.for_people and not shown.quiet):  # a pipe gets one line for each topic
-        found = with_examples(found, estimator, read, corpus, reading)
+        found = with_examples(found, estimator, read, corpus if output.for_people else None, reading)
     if shown.json:
         output.result({**_values(estimator, read, found, seconds, out), "notes": notes})
         return
