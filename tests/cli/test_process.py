@@ -72,7 +72,7 @@ def test_a_model_of_one_process_gives_the_same_bytes_in_another(corpus, tmp_path
     loaded = load(model)
     here = loaded.transform(read_corpus(corpus, loaded.text_options_, vocabulary=loaded.vocabulary_).counts)
     parquet = pytest.importorskip("pyarrow.parquet")
-    columns = parquet.read_table(table).columns[1:]
+    columns = parquet.read_table(table).columns[3:]
     assert np.column_stack([column.to_numpy() for column in columns]).tobytes() == here.tobytes()
 
 
