@@ -61,8 +61,10 @@ def read_texts_and_counts(name, folder):
     """Return a function that reads one input in a format."""
     from test_corpus_fuzz import PACKED, VALID
 
-    from polyad.corpus import CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus
+    from polyad.corpus import TOPIC_WORDS, CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus
     from polyad.corpus.formats.recognise import FORMATS
+
+    pairs = TextOptions(stop_words="auto", ngrams=(1, 2))
 
     sound = list(PACKED.values()) if name == "packed" else [VALID[name]]
     change = forged_npz if name == "npz" else mutated
@@ -76,7 +78,7 @@ def read_texts_and_counts(name, folder):
         reading = ReadOptions(format=chosen, skip_bad=bool(rng.random() < 0.5))
         try:
             if rng.random() < 0.7:
-                words = TextOptions(ngrams=(1, 2)) if rng.random() < 0.2 else None
+                words = [None, None, TOPIC_WORDS, TextOptions(ngrams=(1, 2)), pairs][rng.integers(5)]
                 corpus = read_corpus(file, words, reading=reading, n_jobs=1)
                 assert corpus.counts.shape == (len(corpus.ids), len(corpus.vocabulary))
                 assert corpus.report.reading.documents == len(corpus)
@@ -129,7 +131,7 @@ def read_models(folder, golden):
         return reader_of(sound, file, load, ModelFileError)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for model in (LDA(2), DiscreteICA(2, normalize=False), SingleTopic(2)):
+        for model in (LDA(2), LDA(2, background=True), DiscreteICA(2, normalize=False), SingleTopic(2)):
             save(model.fit(counts), file, vocabulary=words, text_options=options)
             sound.append((file.read_bytes(), lambda loaded: use_topics(loaded, count_words, counts)))
         save(PolylingualLDA(2).fit([counts, counts[:, ::-1]]), file)

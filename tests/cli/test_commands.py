@@ -12,6 +12,7 @@ import pytest
 from polyad import HiddenMarkov, IndependentFactors, MultiViewMixture, SphericalMixture
 from polyad.cli.terminal.errors import explain
 from polyad.cli.terminal.text import clean
+from polyad.cli.terminal.wording import for_people
 from polyad.corpus.formats.streams import BUFFER_BYTES
 from polyad.datasets import make_hmm, make_independent_factors, make_multiview_mixture
 from polyad.io import load
@@ -245,11 +246,14 @@ def test_transform_writes_a_row_for_each_document(polyad, model, corpus, tmp_pat
         parquet = pytest.importorskip("pyarrow.parquet")
         table = parquet.read_table(out)
         header, rows = table.column_names, [list(row.values()) for row in table.to_pylist()]
-    assert header == ["id", "topic_0", "topic_1"]
+    assert header == ["id", "topic", "topic_words", "topic_0", "topic_1"]
     assert [row[0] for row in rows] == [f"w{n}" for n in range(1, 7)] + [f"t{n}" for n in range(1, 7)]
-    values = np.array([[float(value) for value in row[1:]] for row in rows])
+    values = np.array([[float(value) for value in row[3:]] for row in rows])
     np.testing.assert_allclose(values.sum(axis=1), 1)
     assert (values.argmax(axis=1) == [0] * 6 + [1] * 6).all()
+    assert [int(row[1]) for row in rows] == values.argmax(axis=1).tolist()
+    topics = polyad("topics", model, "-n", 3, "--json").json()["topics"]
+    assert [row[2] for row in rows] == [", ".join(topics[int(row[1])]["words"]) for row in rows]
 
 
 def test_transform_gives_the_same_in_any_blocks_and_from_standard_input(polyad, model, corpus, monkeypatch):
@@ -278,7 +282,9 @@ def test_a_document_without_known_words_still_has_a_row(polyad, model):
 
 
 def test_transform_of_nothing_is_a_table_of_nothing(polyad, model):
-    assert polyad("transform", model, "-", "--format", "lines", stdin=b"").out == "id,topic_0,topic_1\n"
+    assert (
+        polyad("transform", model, "-", "--format", "lines", stdin=b"").out == "id,topic,topic_words,topic_0,topic_1\n"
+    )
 
 
 def test_evaluate(polyad, model, corpus):
@@ -302,7 +308,7 @@ def test_select(polyad, corpus):
     assert values["recommended"] in {row["n_components"] for row in values["table"]}
     shown = polyad("select", corpus, "--min", 1, "--max", 3)
     assert shown.code == 0
-    assert values["reason"][:20] in shown.err
+    assert for_people(values["reason"])[:30] in " ".join(shown.err.split())
     assert shown.out.startswith("topics\tbits\tcoherence\tstability")
 
 

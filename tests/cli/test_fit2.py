@@ -67,7 +67,7 @@ def paired(folder):
 
 def rows_of(text):
     header, *rows = csv.reader(io.StringIO(text))
-    return header, [row[0] for row in rows], np.array([[float(value) for value in row[1:]] for row in rows])
+    return header, [row[0] for row in rows], np.array([[float(value) for value in row[3:]] for row in rows])
 
 
 def on_terminal(arguments, columns=60):
@@ -187,7 +187,7 @@ def test_the_languages_are_found(polyad, tmp_path):
 def test_transform_from_one_side_or_both(polyad, folder, paired, tmp_path):
     left, right = folder / "left.csv", folder / "right.csv"
     header, ids, both = rows_of(polyad("transform", paired, left, right).out)
-    assert header == ["id", "topic_0", "topic_1", "topic_2"]
+    assert header == ["id", "topic", "topic_words", "topic_0", "topic_1", "topic_2"]
     assert ids == [f"d{number}" for number in range(DOCUMENTS)]
     np.testing.assert_allclose(both.sum(axis=1), 1)
     columns = ["--left-column", "en", "--right-column", "fr"]

@@ -3,6 +3,7 @@
 import bz2
 import json
 import lzma
+import random
 import re
 import subprocess
 import sys
@@ -72,6 +73,11 @@ def test_three_texts_at_the_default_are_enough(polyad, tmp_path):
     assert "too few for 20 topics; 2 are learned" in done.err
 
 
+def test_a_topic_for_each_document_deserves_a_note(polyad, corpus):
+    assert "12 topics of 12 documents" in " ".join(polyad("fit", corpus, "-k", 12).err.split())
+    assert "hardly a subject" not in polyad("fit", corpus, "-k", 3).err
+
+
 def test_quiet_without_a_file_is_told_before_the_work(polyad, corpus, tmp_path):
     for command in (["fit", corpus], ["fit2", corpus, corpus]):
         done = polyad(*command, "-q")
@@ -84,14 +90,18 @@ def test_a_table_for_a_person_has_four_digits(polyad, model, corpus, tmp_path, m
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "60")
     header, *rows = polyad("transform", model, corpus).out.splitlines()
-    assert header.split() == ["id", "topic_0", "topic_1"]
+    assert header.split() == ["id", "topic", "share", "words"]
     assert len(rows) == 12
-    assert all(len(row) <= 60 and all(len(cell) <= 9 for cell in row.split()[1:]) for row in rows)
+    assert max(map(len, rows)) <= 60
+    assert {row.split()[1] for row in rows} == {"0", "1"}
+    assert all(re.fullmatch(r"[01]\.\d{4}", row.split()[2]) for row in rows)
+    monkeypatch.setenv("COLUMNS", "120")
+    header, *rows = polyad("transform", model, corpus).out.splitlines()
+    assert header.split() == ["id", "topic", "share", "words", "topic_0", "topic_1"]
+    assert all(len(cell) <= 9 for row in rows for cell in row.split()[-2:])
     monkeypatch.setenv("COLUMNS", "40")
     header, *rows = polyad("transform", model, corpus).out.splitlines()
-    assert header.endswith("largest topics")
-    assert rows[0].split()[1] in ("topic_0", "topic_1")
-    assert max(map(len, rows)) <= 44
+    assert max(map(len, rows)) <= 40
 
 
 def test_words_that_a_model_does_not_know_are_told(polyad, model, tmp_path):
@@ -188,3 +198,84 @@ def test_errors_are_broken_between_words_on_a_terminal(polyad, monkeypatch):
     assert max(map(len, told.splitlines())) <= 40
     monkeypatch.setattr("sys.stderr.isatty", lambda: False, raising=False)
     assert " ".join(told.split()) == polyad("fit", "no-such-file.txt", "-q", "-o", "m").err.strip()
+
+
+def test_what_was_dropped_and_how_to_keep_it(polyad, tmp_path):
+    english = ["the rain and the wind of the sea", "we raise the taxes of the state", "the world of goods is for you"]
+    french = [
+        "la pluie et le vent de la mer",
+        "nous votons les impôts de la nation",
+        "les rois ne sont pas dans le port",
+    ]
+    file = tmp_path / "en.txt"
+    file.write_text("\n".join(english * 8))
+    told = " ".join(polyad("fit", file, "-k", 2).err.split())
+    assert "Language: english, found in the text; --stop-words names another" in told
+    assert "stop words" in told
+    assert "(the, of" in told
+    assert "--stop-words none keeps them" in told
+    file.write_text("\n".join((english + french) * 8), encoding="utf-8")
+    told = polyad("fit", file, "-k", 2)
+    assert "Language: english in 24 documents, french in 24 documents" in " ".join(told.err.split())
+    assert "in several languages" in told.err
+    assert polyad("fit", file, "-k", 2, "--json").json()["corpus"]["languages"] == {"english": 24, "french": 24}
+    file.write_text("\n".join(["kutu fola mina", "fola mina zura", "zura kutu gola"] * 8))
+    assert "--background" in polyad("fit", file, "-k", 2).err
+
+
+def test_a_background_is_shown_as_such(polyad, tmp_path):
+    rng = random.Random(0)
+    subjects = [["rain", "wind", "sea", "wave", "storm"], ["tax", "budget", "state", "vote", "law"]]
+    shared = ["the", "of", "and", "to", "in", "that", "is", "it", "for", "we", "our"]
+    file, model = tmp_path / "a.txt", tmp_path / "m.polyad"
+    file.write_text(
+        "\n".join(
+            " ".join(rng.choices(shared, k=30) + rng.choices(subjects[number % 2], k=12)) for number in range(120)
+        )
+    )
+    done = polyad("fit", file, "-k", 2, "--background", "-o", model)
+    assert done.code == 0, done.err
+    last = done.out.splitlines()[-1]
+    assert last.startswith("background\t")
+    assert "the" in last
+    assert not any(word in line for line in done.out.splitlines()[1:3] for word in (" the,", " of,", " and,"))
+    assert "stop words" not in done.err
+    assert polyad("topics", model).out.splitlines()[-1].startswith("background\t")
+    table = polyad("transform", model, file).out.splitlines()
+    assert table[0] == "id,topic,topic_words,topic_0,topic_1,background"
+    assert {row.split(",")[1] for row in table[1:]} == {"0", "1"}  # a background is never the likeliest
+    assert "2 topics and a background" in polyad("info", model).out
+    values = polyad("evaluate", model, file, "--json").json()
+    assert [topic["background"] for topic in values["topics"]] == [False, False, True]
+    refused = polyad("fit", file, "--background", "--model", "single-topic")
+    assert (refused.code, "--background is for --model lda" in refused.err) == (2, True)
+
+
+def test_topics_come_with_examples(polyad, model, corpus, tmp_path, monkeypatch):
+    rows = [line.split("\t") for line in polyad("topics", model, corpus).out.splitlines()]
+    assert rows[0][2] == "words, and the document that has most of it"
+    assert len(rows) == 5
+    assert all(row[0] == "" and row[2].startswith(f"e.g. {kind}") for row, kind in zip(rows[2::2], "wt"))
+    values = polyad("fit", corpus, "-k", 2, "--json").json()["topics"]
+    assert sorted(topic["example"]["id"][0] for topic in values) == ["t", "w"]
+    assert all(topic["example"]["text"] is None and topic["example"]["share"] > 0.8 for topic in values)
+    shown = polyad("topics", model, corpus, "--json").json()["topics"]
+    assert all(len(topic["example"]["text"]) > 20 for topic in shown)
+    with open(corpus, "rb") as file:  # standard input cannot be read again
+        piped = polyad("topics", model, "-", "--json", stdin=file.read()).json()["topics"]
+    assert [topic["example"] for topic in piped] == [{**topic["example"], "text": None} for topic in shown]
+    assert "e.g." not in polyad("fit", corpus, "-k", 2).out  # one line for each topic in a pipe
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert "e.g." in polyad("fit", corpus, "-k", 2).out
+
+
+def test_the_help_points_to_the_glossary(polyad):
+    from pathlib import Path
+
+    assert "docs/glossary.md" in polyad("--help").out
+    page = Path(__file__).parents[2] / "docs" / "glossary.md"
+    if page.exists():
+        words = [line.split("|")[1].strip() for line in page.read_text().splitlines() if line.startswith("| ")]
+        assert words[0] == "word"
+        assert words[1:] == sorted(words[1:])
+        assert {"topic", "share", "background", "certainty", "bits a word", "coherence", "signal, noise"} <= set(words)

@@ -73,14 +73,14 @@ def test_a_model_of_one_process_gives_the_same_bytes_in_another(corpus, tmp_path
     loaded = load(model)
     here = loaded.transform(read_corpus(corpus, loaded.text_options_, vocabulary=loaded.vocabulary_).counts)
     parquet = pytest.importorskip("pyarrow.parquet")
-    columns = parquet.read_table(table).columns[1:]
+    columns = parquet.read_table(table).columns[3:]
     assert np.column_stack([column.to_numpy() for column in columns]).tobytes() == here.tobytes()
 
 
 def test_data_and_messages_in_pipes(model, corpus):
     done = process("transform", model, "-", input=Path(corpus).read_bytes())
     assert done.returncode == 0
-    assert done.stdout.decode().splitlines()[0] == "id,topic_0,topic_1"
+    assert done.stdout.decode().splitlines()[0] == "id,topic,topic_words,topic_0,topic_1"
     assert len(done.stdout.splitlines()) == 13
     assert b"\x1b" not in done.stdout + done.stderr
     assert b"Documents: 12" in done.stderr
@@ -225,7 +225,7 @@ from polyad.cli.app import run
 from polyad.corpus import atomic_write
 import polyad.cli.commands.fit
 
-def waits(*_):
+def waits(*_, **__):
     with atomic_write("table.csv") as out:
         out.write(b"half")
         print("waiting", flush=True)
@@ -259,3 +259,15 @@ def test_streams_that_are_closed(model, tmp_path):
     assert shell(f"topics {model} 2>&-") == (0, "")
     told = "polyad: standard input: it is closed; give the path of a file or a folder\n"
     assert shell(f"convert - {tmp_path}/a.mtx <&-") == (1, told)
+
+
+def test_a_table_on_a_terminal_has_no_bar_in_it(corpus, model):
+    """What a person sees of `transform` is one row for each document, and nothing run into it."""
+    code, written = on_terminal(["transform", model, corpus], columns=120)
+    lines = ESCAPES.sub("", written).replace("\r\n", "\n").split("\n")
+    assert code == 0
+    assert not any("100%" in line or "Finding" in line for line in lines)
+    start = next(number for number, line in enumerate(lines) if line.startswith("id "))
+    rows = [line.split() for line in lines[start + 1 : start + 13]]
+    assert [row[0] for row in rows] == [f"w{n}" for n in range(1, 7)] + [f"t{n}" for n in range(1, 7)]
+    assert all(abs(sum(map(float, row[-2:])) - 1) < 2e-4 for row in rows)

@@ -25,6 +25,7 @@ JOBS = {
     "lda off": lambda: LDA(3, polish="off").fit(X),
     "lda fast": lambda: LDA(3).fit(X).transform(X),
     "lda full": lambda: LDA(3, polish="full").fit(X).score(X),
+    "lda background": lambda: LDA(3, background=True).fit(X).transform(X),
     "lda svtd": lambda: LDA(3, method="svtd", polish="off").fit(X),
     "more topics than directions": lambda: LDA(8).fit(X[:10]),
     "discrete ica": lambda: DiscreteICA(3, normalize=False).fit(X).transform(X),

@@ -67,6 +67,8 @@ def _polyad(
     polyad transform model.polyad new.csv -o topics.parquet
     polyad report model.polyad texts/ -o report.html
     polyad fit2 english.txt french.txt -k 20 -o both.polyad
+
+    What the words mean that it uses (topic, share, background, certainty, bits, coherence): docs/glossary.md
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

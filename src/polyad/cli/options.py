@@ -130,7 +130,7 @@ class Words:
         typer.Option(
             metavar="WHICH",
             help="LANGUAGE, FILE or none: drop the words of a language (english, en), of a file, or none.",
-            show_default="the language of the text",
+            show_default="function words of the languages of the text",
             rich_help_panel=_WORDS,
         ),
     ] = None

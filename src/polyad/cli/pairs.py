@@ -91,9 +91,9 @@ class SideOutput(Output):
         super().note(f"{self.side.capitalize()}: {self.renamed(message)}")
 
     @contextmanager
-    def progress(self, description: str, unit: str = "documents") -> Iterator[Steps]:
+    def progress(self, description: str, unit: str = "documents", *, drawn: bool = True) -> Iterator[Steps]:
         """Show a bar; see `Output.progress`."""
-        with super().progress(f"{description} {self.side}", unit) as moved:
+        with super().progress(f"{description} {self.side}", unit, drawn=drawn) as moved:
             yield moved
 
     def renamed(self, message: str) -> str:

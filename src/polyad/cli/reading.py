@@ -94,7 +94,15 @@ def text_options(words: Words, *, plain: bool = False) -> TextOptions:
 def _tell_language(corpus: Corpus, words: Words, output: Output) -> None:
     report = corpus.report
     if report.sampled and report.language is None:
-        output.note("No language was found in the text, so no stop words are dropped; name one with --stop-words.")
+        output.note(
+            "No language was found in the text, so no stop words are dropped; name one, or a file of words, with "
+            "--stop-words, or give --background to polyad fit, which learns them."
+        )
+    elif len(report.languages) > 1:
+        output.note(
+            "Note: the documents are in several languages, and topics then often are languages. The stop words of all "
+            "of them are dropped; fit the documents of one language by themselves to see what they are about."
+        )
     elif report.language in ("chinese", "japanese") and words.tokenizer == "words":
         output.note(
             f"The text seems to be {report.language}, whose words are not set apart; --tokenizer {report.language} "

@@ -73,7 +73,10 @@ class CorpusReport:
         How text was split and words were chosen, with everything settled that was left to "auto"; None of counts that
         were taken as they are.
     language : str or None
-        The language that was found in the text; None where it was not looked for, or none was found.
+        The language of most documents; None where it was not looked for, or none was found.
+    languages : tuple of (str, int)
+        All languages that were found, and how many documents are in each; empty where only the first documents were
+        looked at.
     sampled : int
         The number of documents in which a language was looked for.
     min_df : int or None
@@ -97,6 +100,7 @@ class CorpusReport:
     seconds_splitting: float = 0.0
     options: TextOptions | None = None
     language: str | None = None
+    languages: tuple[tuple[str, int], ...] = ()
     sampled: int = 0
     min_df: int | None = None
 
@@ -108,7 +112,9 @@ class CorpusReport:
     def __str__(self) -> str:
         lines = [f"{self.documents} documents, {self.tokens} words kept"]
         if self.sampled:
-            lines.append(f"language: {self.language or 'none'} found in the first {self.sampled} documents")
+            lines.append(f"language: {self.language or 'none'} found in {self.sampled} documents")
+        if len(self.languages) > 1:
+            lines.append(f"languages: {', '.join(f'{name} in {number} documents' for name, number in self.languages)}")
         if self.min_df is not None:
             lines.append(f"words kept are in at least {self.min_df} documents, which their number decides")
         lines += [

@@ -55,7 +55,7 @@ class CorpusSource:
     >>> source = CorpusSource(folder)
     >>> model = LDA(2).fit(source)
     >>> model.vocabulary_
-    ('bonds', 'cat', 'cats', 'dog', 'fell', 'likes', 'market', 'stocks', 'vet')
+    ('bonds', 'cat', 'cats', 'dog', 'fell', 'likes', 'market', 'saw', 'stocks', 'vet')
     >>> model.text_options_.stop_words.source, model.text_options_.min_df
     ('english', 2)
     >>> model.transform(source).shape

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, for_each, halves, new_states, one_round, step, sum_over, total
+from polyad.inference.background import Restraint
 from polyad.inference.cells import Range, padded_vector, read_only, topic_table, word_ranges
 from polyad.inference.expectation import (
     OWN,
@@ -82,6 +83,7 @@ def polish(
     smoothing: FloatArray | None = None,
     leave_out: bool = True,
     near: bool = False,
+    restraint: Restraint | None = None,
 ) -> Polished:
     """Improve topics by passes of EM in which a document's own tokens do not count for themselves.
 
@@ -120,10 +122,14 @@ def polish(
     near
         Whether the start is near the truth, with the right prior. Then counts do not go beyond their change, in whose
         direction topics of few tokens would leave a good start.
+    restraint
+        Of the words that may not lead a topic: see :mod:`polyad.inference.background`.
     """
     word_totals, n_documents = total(_totals, source)
     groups = halves(source) if leave_out else [source]
-    run = _Run(groups, word_totals, n_documents, components, prior, smoothing, leave_out, near)
+    run = _Run(
+        groups, word_totals, n_documents, components, prior, smoothing, leave_out, near=near, restraint=restraint
+    )
     for number in range(1, preset.most_passes + 1):
         with one_round(number, preset.most_passes, passes=len(groups)) as found:
             run.go_on()
@@ -152,11 +158,13 @@ class _Run:
         prior: FloatArray,
         smoothing: FloatArray | None,
         leave_out: bool,
+        *,
         near: bool = False,
+        restraint: Restraint | None = None,
     ) -> None:
         self.groups, self.word_totals, self.leave_out = groups, word_totals, leave_out
         self.n_topics, self.smoothing, self.n_documents = components.shape[0], smoothing, n_documents
-        self.beyond = 0.0 if near else COUNTS_BEYOND
+        self.beyond, self.restraint = (0.0 if near else COUNTS_BEYOND), restraint
         edges = tuple(accumulate(groups[0].widths, initial=0))
         self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
         self.table = TopicTable(topic_table(components), padded_vector(prior), edges)
@@ -219,6 +227,9 @@ class _Run:
                 for view in pairwise(edges)
             ]
         )
+        if self.restraint is not None:
+            self.restraint.apply(topics)
+            sums = np.stack([column_sums(topics[first:last]) for first, last in pairwise(edges)])
         worth = worth_of_tokens(sums[:, : self.n_topics], np.diff(edges), self.smoothing, self.present)
         normalise(topics, worth, edges)
         self.tokens[turn] = fresh

@@ -13,6 +13,7 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Source
+from polyad.inference.background import Restraint
 from polyad.inference.polish import Polished, polish
 from polyad.inference.presets import Preset
 
@@ -23,19 +24,26 @@ LAST_SMOOTHING = 1.5  # the same in the topics that come out
 LEAST_TOKENS = 1e-6  # of a word in a topic: what is taken off may be a little more than there is
 
 
-def wide_passes(source: Source, components: FloatArray, prior: FloatArray, *, n_passes: int) -> Polished:
+def wide_passes(
+    source: Source,
+    components: FloatArray,
+    prior: FloatArray,
+    *,
+    n_passes: int,
+    restraint: Restraint | None = None,
+) -> Polished:
     """Improve topics that were polished before, by passes under a wide prior that is taken off at the end.
 
     Parameters
     ----------
-    source, components, prior
+    source, components, prior, restraint
         As for :func:`polyad.inference.polish`.
     n_passes
         How many.
     """
     K = components.shape[0]
     wide, last = (np.full(K, min(tokens / K, MOST_OF_A_TOPIC)) for tokens in (WIDE_SMOOTHING, LAST_SMOOTHING))
-    polished = polish(source, components, prior, preset=Preset(n_passes, n_passes), smoothing=wide)
+    polished = polish(source, components, prior, preset=Preset(n_passes, n_passes), smoothing=wide, restraint=restraint)
     topics = np.hstack(
         [
             with_other_smoothing(view, tokens, wide, last)

@@ -200,6 +200,7 @@ def _entries(model: Any, vocabulary: Words | None, text_options: Options | None)
         raise ModelFileError(f"a {name} cannot be stored; model files hold {', '.join(STORED)}.")
     check_is_fitted(model)
     stored = known.of_views(len(getattr(model, "components_", ()))) if known.view_arrays else known
+    stored = stored.with_extra_row(any(getattr(model, key, None) is not None for key in stored.extra_row))
     if len(stored.text_options) > MAX_VIEWS:
         raise ModelFileError(f"the model has {len(stored.text_options)} views; model files hold up to {MAX_VIEWS}.")
     axes = _check_fitted_values(model, stored)
@@ -256,7 +257,7 @@ def _check_fitted_values(model: Any, stored: StoredClass) -> dict[str, int]:
             ) from None
         check_values(key, values, rule)
         axes |= dict(zip(rule.shape, values.shape))
-    if model.n_components != axes["K"] and not (model.n_components is None and stored.any_number):
+    if model.n_components != _asked(axes, stored) and not (model.n_components is None and stored.any_number):
         raise ModelFileError(f"n_components was changed to {model.n_components} after the fit; fit the model again.")
     return axes
 
@@ -346,7 +347,8 @@ def _read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
         if not 2 <= n_views <= MAX_VIEWS:
             raise ModelFileError(f"it holds a {name} of {n_views} views; from 2 to {MAX_VIEWS} are possible")
         stored = stored.of_views(n_views)
-    return header, stored
+    extra = any(key in _section(header, "arrays") for key in stored.extra_row)
+    return header, stored.with_extra_row(extra)
 
 
 class BareModel:
@@ -375,7 +377,7 @@ def _read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass
         values[key] = checked_array(data, key, arrays[key].get("shape"), rule, axes)
     _check_lengths(model, stored, axes)
     values |= scalars_from(_section(header, "scalars"), stored, axes)
-    _set_values(model, stored, values)
+    _set_values(model, stored, {**dict.fromkeys(STORED[header["class"]].extra_row), **values})
     names = _read_names(archive, _section(header, "names"), stored, axes, expected)
     for key in stored.names:
         if not is_column_names(key):
@@ -412,12 +414,17 @@ def _read_component_names(plain: Any, n_components: int) -> dict[int, str]:
 
 
 def _check_lengths(model: Any, stored: StoredClass, axes: Mapping[str, int]) -> None:
-    K = axes["K"]
+    K = _asked(axes, stored)
     whole = isinstance(model.n_components, int) and not isinstance(model.n_components, bool)
     if not (whole and model.n_components == K) and not (model.n_components is None and stored.any_number):
-        raise ModelFileError(f"n_components is {model.n_components!a}, but its arrays have {K} rows")
+        raise ModelFileError(f"n_components is {model.n_components!a}, but its arrays have {axes['K']} rows")
     if axes.get("L", K) < K:
         raise ModelFileError(f"it has {axes['L']} topics, fewer than the {K} that its texts share")
+
+
+def _asked(axes: Mapping[str, int], stored: StoredClass) -> int:
+    """Return the number of components that were asked for, given that of the rows."""
+    return axes["K"] - bool(stored.extra_row)
 
 
 def _set_values(model: Any, stored: StoredClass, values: Mapping[str, Any]) -> None:

@@ -76,6 +76,9 @@ class StoredClass:
     view_arrays : mapping
         Of a model of a list of views, the attributes that are lists of arrays, one for each view; the axis ``M`` is
         that of the view's words.
+    extra_row : mapping
+        The arrays that a model has beside the others where it has one row more than ``n_components``; without, they
+        are None.
     any_number : bool
         Whether ``n_components`` may be None, which leaves K to the data.
     later_scalars : mapping
@@ -91,8 +94,13 @@ class StoredClass:
     names: Mapping[str, str] = field(default_factory=dict)
     text_options: tuple[str, ...] = ()
     view_arrays: Mapping[str, ArrayRule] = field(default_factory=dict)
+    extra_row: Mapping[str, ArrayRule] = field(default_factory=dict)
     any_number: bool = False
     later_scalars: Mapping[str, float] = field(default_factory=dict)
+
+    def with_extra_row(self, present: bool) -> StoredClass:
+        """Return what is stored of a model with a row more than ``n_components``, or without."""
+        return replace(self, arrays={**self.arrays, **self.extra_row}) if present else replace(self, extra_row={})
 
     def of_views(self, n_views: int) -> StoredClass:
         """Return what is stored of a model of so many views: entry 0, 1, ... of each list; others as they are."""
@@ -162,6 +170,10 @@ _TOPIC_DIAGNOSTICS: dict[str, Kind] = {
     "seconds": "left out",
     "memory_bytes": "whole",
 }
+_BACKGROUND_ARRAYS = {
+    "background_": ArrayRule(("B", "M"), "probabilities"),
+    "background_prior_": ArrayRule(("B",), "positive"),
+}
 _FACTOR_DIAGNOSTICS: dict[str, Kind] = {
     "spectrum": "array",
     "gap": "number",
@@ -197,7 +209,11 @@ _SIGNAL_ARRAYS = {
 }
 
 
-def _topic_model(arrays: Mapping[str, ArrayRule], scalars: Mapping[str, str | None]) -> StoredClass:
+def _topic_model(
+    arrays: Mapping[str, ArrayRule],
+    scalars: Mapping[str, str | None],
+    extra_row: Mapping[str, ArrayRule] | None = None,
+) -> StoredClass:
     return StoredClass(
         "polyad.models",
         {**_TOPIC_ARRAYS, **arrays},
@@ -206,6 +222,7 @@ def _topic_model(arrays: Mapping[str, ArrayRule], scalars: Mapping[str, str | No
         _TOPIC_DIAGNOSTICS,
         names={"vocabulary_": "M", "feature_names_in_": "M"},
         text_options=("text_options_",),
+        extra_row=extra_row or {},
     )
 
 
@@ -233,7 +250,7 @@ _LINEAR = StoredClass(
 )
 
 STORED: Mapping[str, StoredClass] = {
-    "LDA": _topic_model({}, {}),
+    "LDA": _topic_model({}, {}, _BACKGROUND_ARRAYS),
     "DiscreteICA": _topic_model({}, {"rate_": None}),
     "SingleTopic": _topic_model({"weights_": ArrayRule(("K",), "probabilities")}, {}),
     "PolylingualLDA": StoredClass(

@@ -20,6 +20,7 @@ from polyad.corpus import (
     stack,
 )
 from polyad.corpus.words import choices as choices_module
+from polyad.corpus.words import detection as language
 from polyad.corpus.words.choices import look_at_beginning, of_counts
 
 ENGLISH = ["the rain and the wind of the sea", "the budget and the taxes of the state", "the taxes of the sea"]
@@ -112,7 +113,7 @@ def test_one_language_for_all_blocks(tmp_path):
     assert (stack(blocks).counts != whole.counts).nnz == 0
     assert {block.report.language for block in blocks} == {"english"}
     assert all(block.report.options.is_settled for block in blocks)
-    assert whole.counts.sum(axis=0).tolist() == [3, 6, 0, 0]
+    assert whole.counts.sum(axis=0).tolist() == [3, 6, 3, 0]  # state is no function word
 
 
 def test_counts_have_the_words_that_they_were_given(tmp_path):
@@ -154,7 +155,10 @@ def test_without_the_lists_the_package_is_named(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
+    language._lists.cache_clear()
     with pytest.raises(ValueError, match="stopwordsiso"):
         count_words(ENGLISH, TOPIC_WORDS)
+    with pytest.raises(ValueError, match="stopwordsiso"):
+        TextOptions(stop_words="english")
     listed = StopWords("given", ("the",))
     assert count_words(ENGLISH, replace(TOPIC_WORDS, stop_words=listed)).report.language is None

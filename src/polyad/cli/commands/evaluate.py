@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.reading import read_for_model
 from polyad.cli.terminal.output import Output
-from polyad.cli.terminal.summary import corpus_values, model_topics, percent, refuse_pairs
+from polyad.cli.terminal.summary import corpus_values, has_background, model_topics, percent, refuse_pairs, topic_name
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
@@ -47,7 +47,7 @@ def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Ru
         "bits": bits,
         "unigram_bits": unigram,
         "perplexity": 2.0**bits,
-        "coherence": float(coherence.mean()),
+        "coherence": float(coherence[: len(coherence) - has_background(loaded)].mean()),
         "unknown_words": _unknown_share(read),
         "corpus": corpus_values(read),
         "topics": [
@@ -140,7 +140,7 @@ def _show(output: Output, values: dict[str, Any]) -> None:
         ("unknown words", percent(values["unknown_words"])),
     ]
     output.table(("measure", "value"), rows, wide="value")
-    topics = [(str(t["topic"]), f"{t['coherence']:.3f}", ", ".join(t["words"])) for t in values["topics"]]
+    topics = [(topic_name(t), f"{t['coherence']:.3f}", ", ".join(t["words"])) for t in values["topics"]]
     if not output.quiet:
         output.table(("topic", "coherence", "words"), topics, wide="words")
     output.facts([("Time", f"{values['seconds']:.1f} s")])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.reading import read_new_corpus
@@ -64,6 +66,14 @@ def fit(
             "--aligned", help="Row i of all corpora belongs together: learn what they share.", rich_help_panel=_PANEL
         ),
     ] = False,
+    background: Annotated[
+        bool,
+        typer.Option(
+            "--background",
+            help="Learn one topic more, for what all texts share, in place of dropping stop words.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = False,
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
     *,
     page: FitReport,
@@ -75,13 +85,15 @@ def fit(
 ) -> None:
     """Learn topics from texts or word counts.
 
-    Stop words of the language of the text are dropped, and words that are in too few documents to tell anything.
+    Function words of the language of the text (the, of, and) are dropped, and words that are in too few documents to
+    tell anything. With --background no list of words is needed: one topic more takes what all texts share.
 
     For example:
     polyad fit texts/ -k 20 -o model.polyad
     polyad fit talks.csv --text-column body --stop-words french
     polyad fit talks.csv -k 20 --report talks.html --date-column year
     zcat big.jsonl.gz | polyad fit - -k 100 -o big.polyad
+    polyad fit texts/ --background
     polyad fit counts.mtx -k 50 --json > fit.json
     polyad fit corpus.shards -k 100 -o model.polyad --checkpoint run --memory 4GB
     polyad fit en.txt fr.txt de.txt --aligned -k 20 -o three.polyad
@@ -97,7 +109,9 @@ def fit(
         return
     output = Output(shown)
     refuse_lost_work(out or page.report, shown)
-    estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running)
+    estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running, background=background)
+    if background and words.stop_words is None:
+        words = replace(words, stop_words="none")
     inputs = [corpus, *reading.files(), *words.files()]
     check_output(out, inputs, pattern=reading.pattern)
     check_report(page, corpus, [*inputs, out], reading.pattern)
@@ -107,6 +121,11 @@ def fit(
         output.facts(corpus_facts(read))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
+    elif len(read) // 2 < topics <= len(read):
+        output.note(
+            f"Note: {topics} topics of {len(read):,} documents is hardly a subject for two documents each: most topics "
+            f"are single documents. Ask for {max(1, len(read) // 4)} or fewer (-k), or give more documents."
+        )
     with scaling.used(running.jobs, output) as options:
         seconds, notes = fitted(estimator, read, output, **options)
     if out is not None:
@@ -114,6 +133,8 @@ def fit(
         scaling.done()
     written = write_fit_report(page, estimator, read, corpus, reading, output)
     found = model_topics(estimator, n_words)
+    if shown.json or (output.for_people and not shown.quiet):  # a pipe gets one line for each topic
+        found = with_examples(found, estimator, read, corpus if output.for_people else None, reading)
     if shown.json:
         values = {**_values(estimator, read, found, seconds, out), "notes": notes}
         output.result({**values, "report": page.report} if page.report else values)
@@ -150,7 +171,9 @@ def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> 
         estimator.n_components = possible
 
 
-def make_model(model: str, topics: int, polish: str, method: str, running: Running) -> TopicModel:
+def make_model(
+    model: str, topics: int, polish: str, method: str, running: Running, *, background: bool = False
+) -> TopicModel:
     """Make the model that the options ask for."""
     from polyad import models
     from polyad.decompose.orthogonal.registry import DIAGONALISERS
@@ -161,12 +184,16 @@ def make_model(model: str, topics: int, polish: str, method: str, running: Runni
         raise CallError(f"--method is {method!r}; give one of {', '.join(DIAGONALISERS)}.")
     if not polish.isdecimal() and polish not in ("off", "fast", "full"):
         raise CallError(f"--polish is {polish!r}; give off, fast, full or a number of passes.")
+    if background and model != "lda":
+        raise CallError(f"--background is for --model lda, and --model is {model!r}; leave one of them out.")
+    extra = {"background": True} if background else {}
     made: TopicModel = getattr(models, _MODELS[model])(
         topics,
         method=method,
         polish=int(polish) if polish.isdecimal() else polish,
         random_state=running.seed,
         n_jobs=running.jobs,
+        **extra,
     )
     return made
 
@@ -209,7 +236,7 @@ def _values(
     return {
         "model": None if out is None else str(out),
         "class": type(estimator).__name__,
-        "n_components": len(topics),
+        "n_components": estimator.n_components,
         "corpus": corpus_values(corpus),
         "too_short_documents": diagnostics.n_too_short,
         "topics": topics,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.terminal.output import Output
-from polyad.cli.terminal.summary import is_paired, model_sides, size
+from polyad.cli.terminal.summary import has_background, is_paired, model_sides, size
 
 if TYPE_CHECKING:
     from polyad.corpus import TextOptions
@@ -70,7 +70,7 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
         return model.n_components, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
     if hasattr(model, "components_"):
         K, M = model.components_.shape
-        return K, {"": M}
+        return K - has_background(model), {"": M}
     (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
     return K, {"left": M1, "right": M2}
 
@@ -89,7 +89,8 @@ def _sizes(file: ModelFile) -> str:
         return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
     counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
     known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
-    return f"{K} topics over {counts} {'their numbers' if known is None else 'words'}"
+    more = " and a background" if has_background(file.model) else ""
+    return f"{K} topics{more} over {counts} {'their numbers' if known is None else 'words'}"
 
 
 def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:
@@ -113,7 +114,7 @@ def _text(options: TextOptions | None) -> str:
     if options is None:
         return "not known: the model was fitted on counts"
     stop = "none" if options.stop_words is None else f"{options.stop_words.source} ({len(options.stop_words.words)})"
-    parts = [f"stop words {stop}", f"min_df {options.min_df}", f"max_df {options.max_df}"]
+    parts = [f"stop words {stop}", f"--min-df {options.min_df}", f"--max-df {options.max_df}"]
     parts += [f"n-grams {options.ngrams[0]}-{options.ngrams[1]}"] if options.ngrams != (1, 1) else []
     parts += [f"stems of {options.stemming}"] if options.stemming else []
     return ", ".join(parts)

@@ -6,14 +6,17 @@ from typing import Annotated
 
 import typer
 
+from polyad.cli.examples import with_examples
 from polyad.cli.naming import name_topics
-from polyad.cli.options import ModelPath, Shown
+from polyad.cli.options import ModelPath, Reading, Running, Shown
+from polyad.cli.reading import read_for_model
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import (
     is_paired,
     model_topics,
     paired_topics,
+    refuse_pairs,
     refuse_signals,
     show_paired_topics,
     show_topics,
@@ -24,6 +27,10 @@ __all__ = ["topics"]
 
 def topics(
     model: ModelPath,
+    corpus: Annotated[
+        str | None,
+        typer.Argument(metavar="CORPUS", help="Documents to show examples from; without, there are none."),
+    ] = None,
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
     by: Annotated[
         str, typer.Option(metavar="NAME", help="Order of words: relevance, probability or lift.")
@@ -33,15 +40,18 @@ def topics(
         typer.Option(metavar="N=NAME", help="Name a topic, and keep the name in the model file; N= takes it away."),
     ] = None,
     *,
+    reading: Reading,
+    running: Running,
     shown: Shown,
 ) -> None:
     """Show the topics of a model: their shares of all words, and their most telling words.
 
-    Of a model of two corpora, the words of both are shown side by side. Names of topics are kept in the model file,
-    and stand in its tables and reports.
+    Of a model of two corpora, the words of both are shown side by side. With documents, each topic comes with the one
+    that has most of it. Names of topics are kept in the model file, and stand in its tables and reports.
 
     For example:
     polyad topics model.polyad
+    polyad topics model.polyad texts.csv
     polyad topics model.polyad -n 20 --by probability
     polyad topics model.polyad --name 3=Courts --name "7=Foreign trade"
     polyad topics model.polyad --json | jq '.topics[0].words'
@@ -53,10 +63,17 @@ def topics(
     output = Output(shown)
     if name:
         name_topics(model, name)
-    loaded = read_model_file(model, bare=True).model
+    loaded = read_model_file(model, bare=corpus is None).model
     refuse_signals(model, loaded)
     paired = is_paired(loaded)
     found = (paired_topics if paired else model_topics)(loaded, n_words, by)
+    if corpus is not None:
+        refuse_pairs(model, loaded)
+        loaded.n_jobs = running.jobs
+        read = read_for_model(corpus, reading, loaded, running.jobs, output)
+        if len(read) == 0:
+            raise ValueError("there are no documents to show examples from.")
+        found = with_examples(found, loaded, read, corpus, reading)
     if shown.json:
         output.result({"model": model, "class": type(loaded).__name__, "by": by, "topics": found})
     else:

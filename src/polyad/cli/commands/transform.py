@@ -18,8 +18,17 @@ from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.pairs import Side, Sides, aligned_blocks, find_sides
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output, Steps
-from polyad.cli.terminal.summary import is_paired, model_sides, percent, rate, refuse_signals
-from polyad.cli.terminal.tables import WriteRows, open_table, table_format
+from polyad.cli.terminal.summary import (
+    is_paired,
+    model_sides,
+    model_topics,
+    paired_topics,
+    percent,
+    rate,
+    refuse_signals,
+)
+from polyad.cli.terminal.tables import LIKELIEST, WriteRows, open_table, table_format
+from polyad.cli.terminal.text import clean
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, TextOptions
@@ -27,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["transform"]
 
 BLOCK_DOCUMENTS = 4096
+NAME_WORDS = 3  # that a topic is called by
 
 
 def transform(
@@ -46,7 +56,10 @@ def transform(
     running: Running,
     shown: Shown,
 ) -> None:
-    """Find the topics of documents: a table with a row for each, its id first, then topic_0, topic_1, ...
+    """Find the topics of documents: a table with a row for each.
+
+    Its columns are the id, the number of the likeliest topic and its leading words, then the shares: topic_0, topic_1,
+    ... (--json has the shares alone, as numbers.)
 
     Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
     corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
@@ -68,11 +81,12 @@ def transform(
     loaded.n_jobs = running.jobs
     started = time.perf_counter()
     views = _views(model, loaded, corpus, right, reading, sides)
-    columns = ["id", *(f"topic_{number}" for number in range(loaded.n_components))]
+    columns = ["id", *_names(loaded)]
     tally = _Tally()
-    as_object = shown.json and out == "-"
-    table = _json_table(columns, tally) if as_object else open_table(out, columns)
-    with output.noting(), table as write, output.progress("Finding topics") as moved:
+    as_object, to_terminal = shown.json and out == "-", out == "-" and output.for_people
+    table = _json_table(columns, tally) if as_object else open_table(out, columns, _topic_words(loaded))
+    # A table that is drawn on the terminal shows by itself how far it is, and a bar would run into it.
+    with output.noting(), table as write, output.progress("Finding topics", drawn=not to_terminal) as moved:
         for blocks in _aligned(views, sides, running.jobs, tally, moved):
             tally.rows(blocks)
             write(blocks[0].ids, _shares(loaded, {view.side.name: block for view, block in zip(views, blocks)}))
@@ -80,7 +94,7 @@ def transform(
     if as_object:
         return
     if shown.json:
-        output.result({"model": model, "output": out, "columns": columns, **tally.values()})
+        output.result({"model": model, "output": out, "columns": ["id", *LIKELIEST, *columns[1:]], **tally.values()})
         return
     facts = [
         ("Documents", f"{tally.documents:,}{f' ({tally.bad:,} bad records skipped)' if tally.bad else ''}"),
@@ -122,6 +136,22 @@ def _views(path: str, model: Any, corpus: str, right: str | None, reading: Readi
         _View(side, known[side.name].words, known[side.name].text_options)
         for side in find_sides(corpus, right, reading, sides, both=False)
     ]
+
+
+def _names(model: Any) -> list[str]:
+    """Return the names of the columns of shares."""
+    if is_paired(model):
+        return [f"topic_{number}" for number in range(model.n_components)]
+    return list(model.get_feature_names_out())
+
+
+def _topic_words(model: Any) -> list[str]:
+    """Return a few words to call each topic by; a background is none."""
+    if is_paired(model):
+        side = model_sides(model)[0].name
+        return [", ".join(map(clean, topic[side]["words"])) for topic in paired_topics(model, NAME_WORDS)]
+    found = model_topics(model, NAME_WORDS)
+    return [", ".join(map(clean, topic["words"])) for topic in found if not topic["background"]]
 
 
 def _shares(model: Any, blocks: Mapping[str, Corpus]) -> Any:

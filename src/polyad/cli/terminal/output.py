@@ -95,9 +95,9 @@ class Output:
         sys.stdout.write(json.dumps(plain(values), allow_nan=False) + "\n")
 
     @contextmanager
-    def progress(self, description: str, unit: str = "documents") -> Iterator[Steps]:
+    def progress(self, description: str, unit: str = "documents", *, drawn: bool = True) -> Iterator[Steps]:
         """Show a bar with the rate and the time left while the body runs, on a terminal only."""
-        if not self.draws:
+        if not (self.draws and drawn):
             yield lambda documents, fraction=None: None
             return
         started = time.perf_counter()

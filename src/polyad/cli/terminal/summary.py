@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyad.base.determined import DETERMINED
 from polyad.base.terminal import console
+from polyad.cli.examples import example_row
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.text import clean, one_line, shown
 
@@ -18,6 +19,7 @@ __all__ = [
     "SideModel",
     "corpus_facts",
     "corpus_values",
+    "has_background",
     "is_paired",
     "model_sides",
     "model_topics",
@@ -27,6 +29,7 @@ __all__ = [
     "show_paired_topics",
     "show_topics",
     "size",
+    "topic_name",
 ]
 
 
@@ -38,11 +41,12 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
     words = tuple(map(str, range(model.n_features_in_) if words is None else words))
     scores = word_scores(model.components_, model.word_probabilities_, by)
     certainty = model_certainty(model)
-    names = getattr(model, "names_", {})
+    names, last = getattr(model, "names_", {}), len(model.components_) - 1
     return [
         {
             "topic": number,
             **({"name": names.get(number)} if names else {}),
+            "background": number == last and has_background(model),
             "share": float(model.topic_shares_[number]),
             "certainty": certainty[number] if certainty else None,
             "words": [words[at] for at in row],
@@ -50,6 +54,16 @@ def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[s
         }
         for number, row in enumerate(top_words(scores, min(n_words, len(words))).tolist())
     ]
+
+
+def has_background(model: Any) -> bool:
+    """Tell whether the last topic of a model is what all documents share."""
+    return getattr(model, "background_", None) is not None
+
+
+def topic_name(topic: dict[str, Any]) -> str:
+    """Return what a topic is called in tables for people."""
+    return "background" if topic.get("background") else str(topic["topic"])
 
 
 def model_certainty(model: Any) -> list[float]:
@@ -61,17 +75,15 @@ def model_certainty(model: Any) -> list[float]:
 def show_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     """Print topics as a table; those that the documents do not settle have a question mark."""
     unsure = [topic for topic in topics if topic["certainty"] is not None and topic["certainty"] < DETERMINED]
-    rows = [
-        (
-            f"{topic['topic']}{'?' if topic in unsure else ''}",
-            percent(topic["share"]),
-            *_named(topics, topic),
-            ", ".join(map(shown, topic["words"])),
-        )
-        for topic in topics
-    ]
-    columns = ("topic", "share", *(("name",) if _has_names(topics) else ()), "words")
-    output.table(columns, rows, wide="words")
+    rows = []
+    for topic in topics:
+        mark, words = "?" if topic in unsure else "", ", ".join(map(shown, topic["words"]))
+        rows.append((f"{topic_name(topic)}{mark}", percent(topic["share"]), *_named(topics, topic), words))
+        example = example_row(topic)
+        if example is not None:
+            rows.append(("", percent(topic["example"]["share"]), *(("",) if _has_names(topics) else ()), example))
+    wide = "words, and the document that has most of it" if len(rows) > len(topics) else "words"
+    output.table(("topic", "share", *(("name",) if _has_names(topics) else ()), wide), rows, wide=wide)
     if unsure:
         output.note("? The documents do not settle this topic: with a few more or less of them it could be another.")
 
@@ -209,13 +221,21 @@ def corpus_facts(corpus: Corpus) -> list[tuple[str, str]]:
         ("Words", f"{len(corpus.vocabulary):,} different ones, {report.tokens:,} in all"),
     ]
     if report.language is not None:
-        facts.append(("Language", f"{report.language}, found in the text; --stop-words names another"))
+        facts.append(("Language", f"{_languages(report)}, found in the text; --stop-words names another"))
     for reason, drop in report.dropped.items():
         examples = ", ".join(clean(word) for word in drop.examples[:4])
         chosen = reason == "rare words" and report.min_df is not None
         bound = f" in fewer than {report.min_df} documents (--min-df)" if chosen else ""
-        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples})"))
+        keep = "; --stop-words none keeps them" if reason == "stop words" and report.language is not None else ""
+        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples}){keep}"))
     return facts
+
+
+def _languages(report: CorpusReport) -> str:
+    """Name the language of a corpus, or all that it is in."""
+    if len(report.languages) < 2:
+        return str(report.language)
+    return ", ".join(f"{name} in {documents:,} documents" for name, documents in report.languages)
 
 
 def corpus_values(corpus: Corpus) -> dict[str, Any]:
@@ -227,6 +247,7 @@ def corpus_values(corpus: Corpus) -> dict[str, Any]:
         "words": len(corpus.vocabulary),
         "tokens": report.tokens,
         "language": report.language,
+        "languages": dict(report.languages),
         "min_df": None if report.options is None else report.options.min_df,
         "empty_documents": report.empty_documents,
         "duplicate_ids": report.duplicate_ids,

@@ -1,26 +1,39 @@
 """The words that are best for topics, where the choice is left open: by the language, and by document frequency.
 
-n-grams are made of neighbouring kept words, so the stop words must be known before any are counted: the first
-documents tell the language. They wait in memory until it is known, and no text is read twice. How many documents a
-word must be in depends on their number, which is known at the end.
+All documents tell their languages when their words have been counted. But n-grams are made of neighbouring kept words,
+so that the stop words must be known before any are counted: there the first documents tell the language. They wait in
+memory until it is known, and no text is read twice. How many documents a word must be in depends on their number, which
+is known at the end.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
 from polyad.corpus.documents import Document
-from polyad.corpus.words.detection import guess_language, without_spaces
+from polyad.corpus.words.detection import counted_texts, guess_language, languages_of, without_spaces
+from polyad.corpus.words.languages import StopWords, check_stemmer, load_stop_words
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["TOPIC_WORDS", "Beginning", "default_min_df", "find_language", "look_at_beginning", "of_counts"]
+__all__ = [
+    "TOPIC_WORDS",
+    "Beginning",
+    "SpreadSample",
+    "default_min_df",
+    "find_language",
+    "look_at_beginning",
+    "of_counts",
+    "with_stop_words",
+]
 
 TOPIC_WORDS = TextOptions(stop_words="auto", min_df="auto")
 
 SAMPLE_DOCUMENTS = 200
 SAMPLE_CHARACTERS = 4000  # of each document
+SPREAD_DOCUMENTS, SPREAD_CHARACTERS = 1000, 500  # looked at all over the corpus, and of each
 WAITING_CHARACTERS = 1 << 23  # of all that wait: a few long documents tell the language too
 
 
@@ -60,7 +73,38 @@ def look_at_beginning(
     rest = iter(documents)
     waiting = list(_first(rest))
     language = find_language(_text(document)[:SAMPLE_CHARACTERS] for document in waiting)
-    return Beginning(_with_language(options, language), language, len(waiting)), chain(waiting, rest)
+    stop_words = load_stop_words(language)
+    return Beginning(with_stop_words(options, stop_words), language, len(waiting)), chain(waiting, rest)
+
+
+class SpreadSample:
+    """Documents from all over a stream of unknown length: every one at first, later every second, fourth, ..."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._stride = 1
+
+    def over(self, documents: Iterable[Document | str]) -> Iterator[Document | str]:
+        """Pass documents on, keeping the beginnings of some."""
+        for number, document in enumerate(documents):
+            if number % self._stride == 0:
+                self.texts.append(_text(document)[:SPREAD_CHARACTERS])
+                if len(self.texts) >= 2 * SPREAD_DOCUMENTS:
+                    self.texts, self._stride = self.texts[::2], 2 * self._stride
+            yield document
+
+    def warn_of_others(self, beginning: Beginning) -> None:
+        """Warn where documents are in other languages than the first ones, whose stop words were taken for all."""
+        found = [language.name for language in languages_of(*counted_texts(self.texts))]
+        others = [name for name in found if name != beginning.language]
+        if others and without_spaces(self.texts) is None:
+            warnings.warn(
+                f"The stop words are those of the first {beginning.sampled} documents ({beginning.language or 'no'} "
+                f"language), and others are in {' and '.join(others)}. Name the language, or a file of stop words, "
+                "with stop_words.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def find_language(texts: Iterable[str]) -> str | None:
@@ -127,10 +171,13 @@ def _text(document: Document | str) -> str:
     return document if isinstance(document, str) else ""  # anything else is refused where it is counted
 
 
-def _with_language(options: TextOptions, language: str | None) -> TextOptions:
-    if options.stemming == "auto" and language is None:
+def with_stop_words(options: TextOptions, stop_words: StopWords | None) -> TextOptions:
+    """Settle the stop words of options, and with them the stems that are left to their language."""
+    if options.stemming != "auto":
+        return replace(options, stop_words=stop_words)
+    if stop_words is None:
         raise ValueError(
             "stems of the language of the text are asked for, and no language was found in it; name the language of "
             "the stems, such as english."
         )
-    return replace(options, stop_words=language)
+    return replace(options, stop_words=stop_words, stemming=check_stemmer(stop_words.source.split(" and ")[0]))

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from polyad.corpus.corpus import Corpus, complete_report
+from polyad.corpus.corpus import Corpus, complete_report, map_columns
 from polyad.corpus.documents import Document
 from polyad.corpus.report import CorpusReport, Dropped
-from polyad.corpus.words.choices import Beginning, default_min_df, look_at_beginning
+from polyad.corpus.stopping import Stopping, choose_stop_words
+from polyad.corpus.words.choices import Beginning, SpreadSample, default_min_df, look_at_beginning, with_stop_words
 from polyad.corpus.words.chunks import ChunkCounts, Numbering, count_chunk
-from polyad.corpus.words.tokens import TextOptions
+from polyad.corpus.words.tokens import TextOptions, drop_reason
 from polyad.corpus.words.vocabulary import choose_words, look_up_words, merge_stems
 from polyad.corpus.words.workers import begin_under, end_with
 
@@ -52,8 +53,9 @@ def count_words(
         The documents; texts alone are called by their number. They are taken as they are needed, and only a
         few megabytes of text are in memory at a time.
     options : TextOptions, optional
-        How to split and what to keep. The first documents settle what is left to the language, all documents what
-        is left to their number; the report says what was chosen.
+        How to split and what to keep. All documents settle what is left to their languages and to their number; the
+        report says what was chosen. Only the stop words of n-grams, which are runs of kept words, are settled by the
+        first documents, with a warning where later ones are in another language.
     vocabulary : sequence of str, optional
         Count these words only (new text for a model); the bounds on document frequency then do not apply,
         and unknown words are reported.
@@ -83,12 +85,21 @@ def count_words(
         raise TypeError("documents must be a list of texts, not one text; put it in a list.")
     merged = _Merged()
     started = time.perf_counter()
-    beginning, documents = look_at_beginning(documents, options or TextOptions())
+    options = options or TextOptions()
+    # Runs of words are of those that are kept, which must be known before any is counted.
+    at_end = options.stop_words == "auto" and options.ngrams == (1, 1)
+    beginning, documents = (Beginning(options), documents) if at_end else look_at_beginning(documents, options)
     merged.seconds_reading += time.perf_counter() - started
-    for chunk in count_chunks(_chunks(documents, merged), beginning.options, n_jobs, merged):
+    spread = SpreadSample()
+    if beginning.sampled:
+        documents = spread.over(documents)
+    counted = replace(options, stop_words=None, stemming=None) if at_end else beginning.options
+    for chunk in count_chunks(_chunks(documents, merged), counted, n_jobs, merged):
         merged.add(chunk)
         if progress is not None:
             progress(len(merged.lengths))
+    if beginning.sampled:
+        spread.warn_of_others(beginning)
     return _finish(merged, beginning, vocabulary)
 
 
@@ -223,6 +234,11 @@ def _finish(merged: _Merged, beginning: Beginning, vocabulary: Sequence[str] | N
         min_df = default_min_df(len(merged.lengths)) if vocabulary is None else None
         options = replace(options, min_df=min_df or 1)
     terms, counts = list(merged.terms), merged.counts()
+    stopping = Stopping()
+    if options.stop_words == "auto":
+        stopping = choose_stop_words(terms, counts)
+        options = with_stop_words(options, stopping.stop_words)
+        terms, counts = _without_stop_words(terms, counts, options, merged)
     dropped = {reason: Dropped.from_totals(merged.dropped[reason]) for reason in sorted(merged.dropped)}
     if vocabulary is None:
         if options.stemming is not None:
@@ -239,8 +255,23 @@ def _finish(merged: _Merged, beginning: Beginning, vocabulary: Sequence[str] | N
         seconds_reading=merged.seconds_reading,
         seconds_splitting=merged.seconds_splitting + time.perf_counter() - started,
         options=options,
-        language=beginning.language,
-        sampled=beginning.sampled,
+        language=stopping.languages[0][0] if stopping.languages else beginning.language,
+        languages=stopping.languages,
+        sampled=len(merged.lengths) if beginning.options.stop_words == "auto" else beginning.sampled,
         min_df=min_df,
     )
     return Corpus(counts, tuple(words), ids, complete_report(report, counts, ids))
+
+
+def _without_stop_words(
+    terms: list[str], counts: csr_array, options: TextOptions, merged: _Merged
+) -> tuple[list[str], csr_array]:
+    """Drop the stop words that all documents together have told, and keep account of them."""
+    reason_of = drop_reason(options)
+    stopped = np.array([reason_of(term) == "stop words" for term in terms], dtype=bool)
+    totals = np.bincount(counts.indices, weights=counts.data, minlength=len(terms)).astype(np.int64)
+    lost = {terms[at]: int(totals[at]) for at in np.flatnonzero(stopped).tolist()}
+    if lost:
+        merged.dropped["stop words"] = lost
+    columns = np.where(stopped, -1, np.cumsum(~stopped) - 1)
+    return [term for term, stop in zip(terms, stopped) if not stop], map_columns(counts, columns, int((~stopped).sum()))

@@ -9,8 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from polyad.corpus.documents import CorpusError
+from polyad.corpus.function_words import function_words
 
-__all__ = ["StopWords", "check_stemmer", "language_code", "load_stop_words", "stem_words"]
+__all__ = ["StopWords", "check_stemmer", "language_code", "language_name", "load_stop_words", "stem_words"]
 
 _CODES = {
     "afrikaans": "af", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn", "breton": "br",
@@ -67,6 +68,17 @@ def language_code(name: str) -> str:
     """
     lowered = name.strip().lower()
     return _CODES.get(lowered, lowered)
+
+
+def language_name(code: str) -> str:
+    """Give the English name of a language by its code; the code where there is none.
+
+    Examples
+    --------
+    >>> language_name("cs"), language_name("xx")
+    ('czech', 'xx')
+    """
+    return next((name for name, known in _CODES.items() if known == code), code)
 
 
 def load_stop_words(spec: str | os.PathLike[str] | Iterable[str] | StopWords | None) -> StopWords | None:
@@ -155,8 +167,7 @@ def _language_stop_words(name: str) -> StopWords | None:
         return None
     if code not in stopwordsiso.langs():
         return None
-    names = {code: name for name, code in _CODES.items()}
-    return StopWords(names.get(code, code), tuple(stopwordsiso.stopwords(code)))
+    return StopWords(language_name(code), tuple(function_words(code)))
 
 
 def _read_word_list(path: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.engine.blocks import beside_each_other
+from polyad.inference.background import Restraint
 from polyad.inference.expectation import is_own
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, polish, polish_bytes
@@ -70,6 +71,7 @@ def polish_topics(
     preset: Preset,
     *,
     near: bool = False,
+    restraint: Restraint | None = None,
 ) -> Polished:
     """Polish topics; with no pass at all, the shares of the tokens are those that make up the words of the corpus.
 
@@ -82,7 +84,7 @@ def polish_topics(
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
-    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near)
+    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)
         before, after = (predicted_bits(it, alpha, some) for it in (topics, polished.components))
@@ -92,7 +94,7 @@ def polish_topics(
         return replace(polished, components=part * polished.components + (1 - part) * topics)
     if preset.wide_passes == 0 or smoothing is not None:  # a prior that the user gives is neither wider nor narrower
         return polished
-    wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes)
+    wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes, restraint=restraint)
     return replace(wide, objective=polished.objective + wide.objective)
 
 

@@ -127,9 +127,15 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
             refuse_other_words(words, self.vocabulary_)
         remember_columns(self, X, n_features, reset=reset)
 
-    def _keep(self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus) -> NDArray[np.intp]:
-        """Store topics in the canonical order, largest share of tokens first; return the order."""
-        order = np.argsort(-topic_tokens, kind="stable")
+    def _keep(
+        self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus, n_topics: int | None = None
+    ) -> NDArray[np.intp]:
+        """Store topics in the canonical order, largest share of tokens first; return the order.
+
+        Only the first ``n_topics`` are topics, where it is given; what comes after them stays there.
+        """
+        order = np.argsort(-topic_tokens[:n_topics], kind="stable")
+        order = np.append(order, np.arange(order.size, topic_tokens.size))
         self.components_ = np.ascontiguousarray(components[order])
         shares = topic_tokens[order] / max(float(topic_tokens.sum()), 1e-300)
         self.topic_shares_ = shares
@@ -160,9 +166,12 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
             return in_precision_of(X, self._shares(source))
 
     def _shares(self, source: Source) -> FloatArray:
-        return topic_shares(
-            self.components_, self.doc_topic_prior_, source, method="map", max_iter=INFERENCE_ITERATIONS
-        )
+        topics, prior = self._inference_topics()
+        return topic_shares(topics, prior, source, method="map", max_iter=INFERENCE_ITERATIONS)
+
+    def _inference_topics(self) -> tuple[FloatArray, FloatArray]:
+        """Return the topics and the prior that documents are explained by."""
+        return self.components_, self.doc_topic_prior_
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
@@ -173,9 +182,8 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         return log_likelihood / n_tokens
 
     def _completion(self, source: Source) -> tuple[float, float]:
-        return completion_log_likelihood(
-            self.components_, self.doc_topic_prior_, source, random_state=self.random_state, n_jobs=self.n_jobs
-        )
+        topics, prior = self._inference_topics()
+        return completion_log_likelihood(topics, prior, source, random_state=self.random_state, n_jobs=self.n_jobs)
 
     def perplexity(self, X: Any) -> float:
         """Return exp(-score(X)): as uncertain as a fair choice among so many words."""

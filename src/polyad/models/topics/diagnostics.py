@@ -105,7 +105,7 @@ def diagnose(
         gap=start.gap,
         noise=start.noise,
         energy=start.energy,
-        certainty=start.certainty[order],
+        certainty=np.append(start.certainty, np.ones(order.size - start.certainty.size))[order],
         concentration=concentration,
         objective=objective,
         seconds=dict(watch.seconds),

@@ -3,6 +3,7 @@
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
@@ -11,6 +12,16 @@ from polyad.engine import Source, expect, ordered_by_content, resident
 from polyad.inference.gibbs import gibbs_shares
 from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
+from polyad.models.background import (
+    N_SHAPES,
+    TopicStart,
+    background_prior,
+    found_topics,
+    in_one_column,
+    patient,
+    start_background,
+    with_shapes,
+)
 from polyad.models.checks import refuse_unknown
 from polyad.models.fitting import running
 from polyad.models.own_prior import (
@@ -71,6 +82,8 @@ class LDA(TopicModel):
         How :meth:`transform` finds shares: "map" (a few steps of EM, the fastest), "variational" (Blei, Ng and Jordan
         2003), "cvb0" (Asuncion et al. 2009, the closest to the posterior mean of the fast ones) or "gibbs" (the mean
         of 150 sweeps of a sampler: slow and sure). The topics do not depend on it.
+    background
+        Learn one topic more, for what all documents share: stop words then need no list. It comes last.
     random_state
         Seed of the split of tokens in :meth:`score`, and of the sampler of ``inference="gibbs"``: None, a number, a
         ``RandomState`` or a ``Generator``. Nothing in a fit is drawn: topics depend on the data alone.
@@ -85,11 +98,16 @@ class LDA(TopicModel):
     Attributes
     ----------
     components_ : ndarray of shape (K, M)
-        Topics: rows are word probabilities and sum to 1; the largest share of tokens first.
+        Topics: rows are word probabilities and sum to 1; the largest share of tokens first. With a background there
+        are K + 1, and the last is the background.
     doc_topic_prior_ : ndarray of shape (K,)
-        Dirichlet parameters of the shares: proportions of documents, where ``topic_shares_`` are those of tokens.
+        Dirichlet parameters of the shares: proportions of documents, where ``topic_shares_`` are those of tokens; K + 1
+        with a background.
     topic_shares_ : ndarray of shape (K,)
-        Share of the corpus' tokens in each topic.
+        Share of the corpus' tokens in each topic; K + 1 with a background.
+    background_, background_prior_ : ndarray of shape (B, M) and (B,), or None
+        The shapes that the background has inside, because texts differ in how they use the words that all of them have,
+        and their Dirichlet parameters: documents are explained by these rows in place of the last of ``components_``.
     word_probabilities_ : ndarray of shape (M,)
         Word probabilities of the whole corpus.
     diagnostics_ : Diagnostics
@@ -107,6 +125,9 @@ class LDA(TopicModel):
     array([1., 1.])
     """
 
+    background_: FloatArray | None
+    background_prior_: FloatArray | None
+
     def __init__(
         self,
         n_components: int = 2,
@@ -118,6 +139,7 @@ class LDA(TopicModel):
         topic_word_prior: Any = None,
         polish: Polish = "fast",
         inference: Inference = "map",
+        background: bool = False,
         random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -130,41 +152,83 @@ class LDA(TopicModel):
         self.topic_word_prior = topic_word_prior
         self.polish = polish
         self.inference = inference
+        self.background = background
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
         refuse_unknown("inference", self.inference, get_args(Inference))
-        K, preset = self.n_components, preset_of(self.polish)
-        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K)))
+        K, preset, n_rows = self.n_components, preset_of(self.polish), self.n_components
+        if self._has_background():
+            n_rows, preset = K + N_SHAPES, patient(preset)
+        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_rows), prior_cost=prior_cost(K)))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
-        memory = planned_bytes(corpus, K, self.method)
-        c0 = self._given_total()
+        memory = planned_bytes(corpus, n_rows, self.method)
         with watch("moments"):
             raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
-            if given is not None:
-                begun = begin_with_prior(raw, corpus, K, self.method, given)
-            elif c0 is not None:
-                begun = begin_with_total(raw, corpus, K, self.method, c0)
+            begun = self._begin(raw, corpus, given, polished=preset.n_passes > 0)
+            if self.background:
+                start = start_background(raw, corpus, begun.start.topics)
             else:
-                begun = begin(raw, corpus, K, self.method, polished=preset.n_passes > 0)
+                start = TopicStart(begun.topics, K)
         with watch("polish"):
-            polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
+            is_given = given is not None or self._given_total() is not None
+            prior = start.prior(begun.prior if is_given or not self.background else None)
+            near = begun.is_own and not self.background
+            polished = polish_topics(
+                corpus, start.rows, prior, start.smoothing(smoothing), preset, near=near, restraint=start.restraint
+            )
         with watch("prior"):
-            order = self._keep(polished.components, polished.topic_tokens, corpus)
-            estimated = self._estimated_prior(raw, corpus, begun) if given is None else begun.prior[order]
-            self.doc_topic_prior_ = estimated
+            found = found_topics(start, polished)
+            order = self._keep(found.components, found.tokens, corpus, n_topics=K)
+            if given is not None and prior is not None:
+                self.doc_topic_prior_ = start.in_one(prior)[order]
+            elif self.background:
+                self.doc_topic_prior_ = background_prior(self.topic_shares_)
+            else:
+                self.doc_topic_prior_ = self._estimated_prior(raw, corpus, begun)
+            self.background_ = found.shapes if self.background else None
+            self.background_prior_ = found.parts * self.doc_topic_prior_[-1] if self.background else None
         self.diagnostics_ = diagnose(
             corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
         )
 
+    def _begin(self, raw: RawMoments, corpus: Corpus, given: FloatArray | None, *, polished: bool) -> Beginning:
+        """Return where polishing begins: with the prior or the total that the user gives, or with those of the data."""
+        K, total = self.n_components, self._given_total()
+        if given is not None:
+            return begin_with_prior(raw, corpus, K, self.method, given)
+        if total is not None:
+            return begin_with_total(raw, corpus, K, self.method, total)
+        return begin(raw, corpus, K, self.method, polished=polished)
+
+    def _has_background(self) -> bool:
+        if not isinstance(self.background, bool | np.bool_):
+            raise ValueError(f"background is {self.background!r}; give True or False.")
+        return bool(self.background)
+
+    def _inference_topics(self) -> tuple[FloatArray, FloatArray]:
+        if self.background_ is None or self.background_prior_ is None:
+            return super()._inference_topics()
+        return with_shapes(self.components_, self.doc_topic_prior_, self.background_, self.background_prior_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns of :meth:`transform`: topic_0, topic_1, ..., and background."""
+        names = super().get_feature_names_out(input_features)
+        if self.background_ is not None:
+            names[-1] = "background"
+        return names
+
     def _shares(self, source: Source) -> FloatArray:
+        topics, prior = self._inference_topics()
         if self.inference == "gibbs":
-            return gibbs_shares(self.components_, self.doc_topic_prior_, source, random_state=self.random_state)
-        n_iter = INFERENCE_ITERATIONS if self.inference == "map" else POSTERIOR_ITERATIONS
-        return topic_shares(self.components_, self.doc_topic_prior_, source, method=self.inference, max_iter=n_iter)
+            shares = gibbs_shares(topics, prior, source, random_state=self.random_state)
+        else:
+            n_iter = INFERENCE_ITERATIONS if self.inference == "map" else POSTERIOR_ITERATIONS
+            shares = topic_shares(topics, prior, source, method=self.inference, max_iter=n_iter)
+        return shares if self.background_ is None else in_one_column(shares, len(self.background_))
 
     def partial_fit(self, X: Any, y: Any = None, *, forget: float = 0.0, grow: bool = False) -> Self:
         """Learn from more documents, which need not be kept.

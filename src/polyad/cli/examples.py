@@ -1,0 +1,84 @@
+"""Example documents of topics: those that have most of each, with the beginning of their text."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from polyad.cli.options import Reading
+from polyad.cli.terminal.text import shortened, shown
+
+if TYPE_CHECKING:
+    from polyad.corpus import Corpus
+
+__all__ = ["example_row", "with_examples"]
+
+BLOCK_DOCUMENTS = 4096
+LONG_ENOUGH = 40  # words, or the median of a corpus of shorter documents: a share of few words is chance
+EXCERPT = 110
+
+
+def with_examples(
+    topics: list[dict[str, Any]], model: Any, corpus: Corpus, path: str | None, reading: Reading
+) -> list[dict[str, Any]]:
+    """Add to each topic the document that has most of it, among those long enough to be sure of.
+
+    Given the path, the beginning of its text is read from there again; it is None where that is not possible: counts,
+    standard input. A background has no example: it is in all documents alike.
+    """
+    rows, shares = _best_documents(model, corpus)
+    texts = {} if path is None else _texts(path, reading, set(rows))
+    return [
+        topic
+        if topic["background"]
+        else {**topic, "example": {"id": corpus.ids[row], "share": share, "text": texts.get(row)}}
+        for topic, row, share in zip(topics, rows, shares)
+    ]
+
+
+def example_row(topic: dict[str, Any]) -> str | None:
+    """Return the example of a topic as one line."""
+    example = topic.get("example")
+    if example is None:
+        return None
+    text = "" if example["text"] is None else f": {example['text']}"
+    return f"e.g. {shown(example['id'], 60)}{text}"
+
+
+def _best_documents(model: Any, corpus: Corpus) -> tuple[list[int], list[float]]:
+    """Return for each topic the document with the largest share of it, and the share; block by block."""
+    import numpy as np
+
+    lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
+    enough = lengths >= min(LONG_ENOUGH, np.median(lengths))
+    n_topics = len(model.components_)
+    best, rows = np.full(n_topics, -1.0), np.zeros(n_topics, np.intp)
+    for start in range(0, len(corpus), BLOCK_DOCUMENTS):
+        block = slice(start, start + BLOCK_DOCUMENTS)
+        shares = np.where(enough[block, None], model.transform(corpus.counts[block]), 0.0)
+        at = shares.argmax(axis=0)
+        larger = shares[at, np.arange(n_topics)] > best
+        rows = np.where(larger, start + at, rows)
+        best = np.maximum(best, shares.max(axis=0))
+    return rows.tolist(), best.tolist()
+
+
+def _texts(path: str, reading: Reading, rows: set[int]) -> dict[int, str]:
+    """Read the beginnings of some documents; none where the input cannot be read again or is no text."""
+    from polyad.corpus import CorpusError, DocumentReader
+
+    if path == "-" or not (os.path.isfile(path) or os.path.isdir(path)):
+        return {}
+    found: dict[int, str] = {}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # told when the corpus was read
+            for number, document in enumerate(DocumentReader(path, reading.options())):
+                if number in rows:
+                    found[number] = shortened(document.text, EXCERPT)
+                    if len(found) == len(rows):
+                        break
+    except (CorpusError, OSError):
+        return {}
+    return found
