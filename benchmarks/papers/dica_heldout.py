@@ -5,7 +5,6 @@ import time
 import numpy as np
 import recovery
 from lab import Chart, Claim, Experiment, Row, mean
-from polyad.inference.variants import variational_passes
 from scipy import sparse
 
 import corpora
@@ -13,6 +12,7 @@ from polyad import LDA
 from polyad.datasets import make_gamma_poisson
 from polyad.engine import count_blocks, use
 from polyad.inference import chib
+from polyad.inference.variational import variational_passes
 
 FOLDS = 5
 HELD_OUT = {"ap": 400, "nips": 450, "drawn": 40}

@@ -5,13 +5,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from polyad.inference.variants import variational_passes
 
 import corpora
 from polyad import LDA
 from polyad.datasets import make_gamma_poisson, make_lda
 from polyad.datasets.topics import TopicSample
 from polyad.engine import count_blocks, use
+from polyad.inference.variational import variational_passes
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "papers-truth"
 PASSES = 60

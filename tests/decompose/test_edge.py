@@ -8,8 +8,8 @@ from polyad import LDA, align
 from polyad.datasets import make_lda
 from polyad.decompose import whiten
 from polyad.decompose.certainty import leaving
-from polyad.decompose.edge import NEAR, WIDEST, edge_weights
 from polyad.decompose.whitening import symmetric as whitening_module
+from polyad.decompose.whitening.edge import NEAR, WIDEST, edge_weights
 from polyad.decompose.whitening.lanczos import largest_eigenpairs
 from polyad.engine import single_threaded_blas
 

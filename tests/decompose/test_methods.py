@@ -23,9 +23,9 @@ from polyad.decompose import (
     spectral,
     svtd,
 )
-from polyad.decompose.by_congruence import loss
-from polyad.decompose.pairwise import plane_angle
-from polyad.decompose.similarity_schur import triangular_eigenvectors
+from polyad.decompose.congruence import loss
+from polyad.decompose.orthogonal.pairwise import plane_angle
+from polyad.decompose.similarity.schur import triangular_eigenvectors
 from polyad.engine import count_blocks
 from polyad.metrics import amari_distance, frobenius_error, l1_error, l2_error, match_rows
 from polyad.moments import lda_population, moment_errors, raw_moments

@@ -21,9 +21,9 @@ from polyad.engine import (
     use,
     write_shards,
 )
-from polyad.engine.checkpoint import remove_checkpoint
-from polyad.engine.digests import digest, digest_of_source
-from polyad.engine.records import read_record, write_record
+from polyad.engine.checkpoints.checkpoint import remove_checkpoint
+from polyad.engine.checkpoints.digests import digest, digest_of_source
+from polyad.engine.checkpoints.records import read_record, write_record
 from polyad.engine.sums import TreeSum, tree_sum
 from polyad.inference.expectation import Likelihood
 from polyad.io import fingerprint

@@ -11,7 +11,7 @@ import pytest
 from polyad import LDA, DiscreteICA, SingleTopic
 from polyad.datasets import make_lda
 from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
-from polyad.engine.cluster_tasks import StateLostError, _Kept, add_task, tasks_on_host
+from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
 from polyad.io import fingerprint
 from sharded import tiny_cuts
 

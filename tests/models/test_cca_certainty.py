@@ -10,7 +10,7 @@ from polyad import DiscreteCCA, MixedCCA, NonGaussianCCA
 from polyad.datasets import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose.certainty import certainty
 from polyad.models import UndeterminedWarning
-from polyad.models.cca_certainty import noise_of_views, squared_steps, staying_of_views
+from polyad.models.recipes.factor_certainty import noise_of_views, squared_steps, staying_of_views
 
 
 def fitted(model, sample):

@@ -13,8 +13,8 @@ from polyad.inference.heldout import completion_log_likelihood, split_tokens
 from polyad.metrics import l1_error, match_rows
 from polyad.models import UndeterminedWarning
 from polyad.moments import discrete_ica_moments, discrete_ica_population
-from polyad.moments.generalised_ica import generalised_ica_moments
-from polyad.moments.source_cumulants import source_cumulants
+from polyad.moments.counts.generalised_ica import generalised_ica_moments
+from polyad.moments.counts.source_cumulants import source_cumulants
 
 
 def own_rates(n_documents, seed=0, scale=1.0):

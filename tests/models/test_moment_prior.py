@@ -12,9 +12,9 @@ from polyad.decompose import jacobi, polyadic_decomposition
 from polyad.engine import count_blocks, ordered_by_content
 from polyad.inference import completion_bits
 from polyad.metrics import l1_error, match_rows
-from polyad.models.moment_prior import start_at_usual_total
-from polyad.models.own_prior import document_shares, floor_share, total_of_shapes
+from polyad.models.recipes.moment_prior import start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, Corpus
+from polyad.models.recipes.own_prior import document_shares, floor_share, total_of_shapes
 from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, summarise_counts
 
 GIANT = np.array([3, 0.05, 0.05, 0.05, 0.05])

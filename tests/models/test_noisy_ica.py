@@ -6,7 +6,7 @@ import pytest
 from polyad import DiscreteICA, NoisyDiscreteICA, load
 from polyad.datasets import make_noisy_discrete_ica
 from polyad.metrics import l1_error, match_rows
-from polyad.models.noisy_ica import word_halves
+from polyad.models.topics.noisy_ica import word_halves
 
 OPTIONS = {"noise_length": 300.0, "noise_shape": 0.03}
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from polyad import LDA
 from polyad.corpus import CorpusError, ReadOptions, TextOptions
-from polyad.corpus.columns import read_column
+from polyad.corpus.formats.columns import read_column
 from polyad.datasets import make_lda
 from polyad.engine import Shards, write_shards
 from polyad.metrics.words import relevance

@@ -19,16 +19,16 @@ from polyad.cli.commands.demo import demo
 from polyad.cli.commands.evaluate import evaluate
 from polyad.cli.commands.fit import fit
 from polyad.cli.commands.fit2 import fit2
+from polyad.cli.commands.index import index
 from polyad.cli.commands.info import info
+from polyad.cli.commands.report import report
 from polyad.cli.commands.select import select
 from polyad.cli.commands.topics import topics
 from polyad.cli.commands.transform import transform
-from polyad.cli.index import index
+from polyad.cli.commands.update import update
 from polyad.cli.options import expand_options
-from polyad.cli.report import report
 from polyad.cli.terminal.errors import INTERRUPTED, explain
 from polyad.cli.terminal.help import Command, Group
-from polyad.cli.update import update
 
 __all__ = ["app", "run"]
 

@@ -29,8 +29,8 @@ def parse_names(options: Sequence[str]) -> dict[int, str]:
 
 def name_topics(path: str, options: Sequence[str]) -> None:
     """Put names into a model file; an empty one takes the name of a topic away."""
+    from polyad.base.names import checked_names
     from polyad.io import load, save
-    from polyad.names import checked_names
 
     names = parse_names(options)
     check_output(path)

@@ -44,7 +44,7 @@ class Scaling:
     def check(self, corpus: str) -> None:
         """Refuse combinations that make no sense, before any work."""
         from polyad.corpus.indexing.folder import is_indexed
-        from polyad.engine.checkpoint import has_checkpoint
+        from polyad.engine.checkpoints.checkpoint import has_checkpoint
 
         if self.resume and self.checkpoint is None:
             raise CallError("--resume goes on from a checkpoint; name it with --checkpoint FOLDER.")
@@ -87,7 +87,7 @@ class Scaling:
 
     def done(self) -> None:
         """Remove the checkpoint: the model is in its file."""
-        from polyad.engine.checkpoint import remove_checkpoint
+        from polyad.engine.checkpoints.checkpoint import remove_checkpoint
 
         if self.checkpoint is not None:
             remove_checkpoint(self.checkpoint)

@@ -5,22 +5,22 @@ which any of the interchangeable diagonalisers finds; unmixing turns the rotatio
 """
 
 from polyad.decompose.bounds import RecoveryBound, documents_needed, recovery_bound, whitened_error
-from polyad.decompose.by_congruence import CongruenceDiagonalisation, congruence
+from polyad.decompose.congruence import CongruenceDiagonalisation, congruence
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.energy import off_diagonal_energy
-from polyad.decompose.least_squares import least_squares
 from polyad.decompose.methods import METHODS, Method
 from polyad.decompose.orthogonal.jacobi import jacobi, jacobi_of_projections
+from polyad.decompose.orthogonal.least_squares import least_squares
+from polyad.decompose.orthogonal.pairwise import com2
 from polyad.decompose.orthogonal.power import power, tensor_power
 from polyad.decompose.orthogonal.registry import DIAGONALISERS, diagonaliser
 from polyad.decompose.orthogonal.spectral import spectral, svtd
-from polyad.decompose.pairwise import com2
 from polyad.decompose.polyadic import Polyadic, polyadic_decomposition
 from polyad.decompose.similarity.first_order import similarity_first_order
 from polyad.decompose.similarity.registry import SIMILARITY_DIAGONALISERS, similarity_diagonaliser
+from polyad.decompose.similarity.schur import similarity_schur
 from polyad.decompose.similarity.spectral import similarity_spectral
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser, similarity_jacobi
-from polyad.decompose.similarity_schur import similarity_schur
 from polyad.decompose.unmixing import dirichlet_prior, gamma_prior, mixture_weights, simplex_rows
 from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
 from polyad.decompose.whitening.symmetric import RankError, Whitening, whiten

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from polyad.decompose.by_congruence import congruence
-from polyad.decompose.least_squares import least_squares
+from polyad.decompose.congruence import congruence
 from polyad.decompose.orthogonal.jacobi import jacobi, jacobi_of_projections
+from polyad.decompose.orthogonal.least_squares import least_squares
+from polyad.decompose.orthogonal.pairwise import com2
 from polyad.decompose.orthogonal.power import power, tensor_power
 from polyad.decompose.orthogonal.spectral import spectral, svtd
-from polyad.decompose.pairwise import com2
 from polyad.decompose.similarity.first_order import similarity_first_order
+from polyad.decompose.similarity.schur import similarity_schur
 from polyad.decompose.similarity.spectral import similarity_spectral
 from polyad.decompose.similarity.sweeps import similarity_jacobi
-from polyad.decompose.similarity_schur import similarity_schur
 
 Kind = Literal["rotation", "similarity", "congruence"]
 Words = Literal["none", "frequent", "all", "summed"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
+from polyad.base.names import checked_names
 from polyad.base.words import Vocabulary, listed_words
 from polyad.corpus.words.tokens import TextOptions
 from polyad.io.archive import MAX_BYTES, Archive, ModelFileError, Pieces, open_archive, write_archive
@@ -26,7 +27,6 @@ from polyad.io.plain import (
     to_json,
 )
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass, is_column_names
-from polyad.names import checked_names
 
 __all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_file", "save"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from polyad.base.names import given_names
 from polyad.metrics.words import top_words, word_scores
-from polyad.names import given_names
 
 __all__ = ["suggested_names", "topic_names"]
 

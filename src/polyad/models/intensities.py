@@ -9,7 +9,7 @@ from scipy import special, stats
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, count_blocks, ordered_by_content, total
 from polyad.models.fitting import running
-from polyad.moments.source_cumulants import left_inverse
+from polyad.moments.counts.source_cumulants import left_inverse
 
 N_PARTS = 16  # of the documents, whose differences tell the errors
 NOT_GAMMA = 4.0  # standard errors, of sixteen parts, by which a coefficient differs from zero in a sample of a thousand

@@ -7,10 +7,10 @@ whitened, so that no array with two vocabulary axes is built.
 
 from polyad.moments.counts.bounds import SampleAccuracy, lda_accuracy, sample_accuracy
 from polyad.moments.counts.discrete_ica import discrete_ica_moments, generalised_covariances
+from polyad.moments.counts.discrete_ica_accuracy import SourceCumulants, discrete_ica_accuracy, gamma_cumulants
 from polyad.moments.counts.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
 from polyad.moments.counts.summary import CountSummary, summarise_counts
 from polyad.moments.counts.weights import DocumentWeights, document_weights
-from polyad.moments.discrete_ica_accuracy import SourceCumulants, discrete_ica_accuracy, gamma_cumulants
 from polyad.moments.errors import moment_errors
 from polyad.moments.population import discrete_ica_population, lda_population, single_topic_population
 from polyad.moments.symmetric import SymmetricMoments

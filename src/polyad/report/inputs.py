@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.corpus import Corpus, CorpusSource, Document, DocumentReader, is_counts, recognise
-from polyad.corpus.columns import read_column
+from polyad.corpus.formats.columns import read_column
 from polyad.report.periods import Labels, groups_of, periods_of
 
 __all__ = ["Inputs", "read_inputs"]

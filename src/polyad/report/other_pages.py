@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polyad.names import checked_names
+from polyad.base.names import checked_names
 from polyad.report.drawing import bars, lines, matrix
 from polyad.report.excerpts import visible
 from polyad.report.fit_facts import fit_charts, fit_facts

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.base.determined import DETERMINED
+from polyad.base.names import given_names
 from polyad.engine.sources import view_of
 from polyad.metrics.coherence import npmi_coherence
 from polyad.metrics.names import suggested_names
 from polyad.metrics.words import top_words, word_scores
 from polyad.models.fitting import running
 from polyad.models.uncertainty import bootstrap
-from polyad.names import given_names
 from polyad.report.drawing import COLOURS, REST, areas, circles, coloured_topics, heat, tree_lines
 from polyad.report.excerpts import Segments, excerpt, visible, word_excerpt
 from polyad.report.fit_facts import fit_charts, fit_facts, selection_charts

@@ -12,9 +12,9 @@ import typer
 
 from polyad.cli.commands.evaluate import bits_of_words, gain_in_words, guessing
 from polyad.cli.commands.fit import fitted, make_model
+from polyad.cli.commands.report import can_report, open_page
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import Running, Shown
-from polyad.cli.report import can_report, open_page
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topics, percent, rate, size
 from polyad.cli.terminal.text import shortened, shown

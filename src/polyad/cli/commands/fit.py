@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.reading import read_new_corpus
-from polyad.cli.report import FitReport, check_report, write_fit_report
 from polyad.cli.scaling import Scaling
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
@@ -100,7 +100,7 @@ def fit(
     """
     if aligned or others:
         _refuse_misaligned(others, aligned, model)
-        from polyad.cli.aligned import fit_aligned
+        from polyad.cli.commands.aligned import fit_aligned
 
         fit_aligned(
             [corpus, *(others or [])], topics, out, polish, "jdtm" if method == DEFAULT_METHOD else method, n_words,

@@ -26,7 +26,7 @@ def info(model: ModelPath, shown: Shown) -> None:
     polyad info corpus.shards
     polyad info model.polyad --json
     """
-    from polyad.cli.index import show_shards
+    from polyad.cli.commands.index import show_shards
     from polyad.corpus.indexing.folder import is_indexed
     from polyad.io import read_model_file
 

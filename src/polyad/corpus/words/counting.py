@@ -19,9 +19,9 @@ from scipy.sparse import csr_array
 from polyad.corpus.corpus import Corpus, complete_report, map_columns
 from polyad.corpus.documents import Document
 from polyad.corpus.report import CorpusReport, Dropped
-from polyad.corpus.stopping import Stopping, choose_stop_words
 from polyad.corpus.words.choices import Beginning, SpreadSample, default_min_df, look_at_beginning, with_stop_words
 from polyad.corpus.words.chunks import ChunkCounts, Numbering, count_chunk
+from polyad.corpus.words.stopping import Stopping, choose_stop_words
 from polyad.corpus.words.tokens import TextOptions, drop_reason
 from polyad.corpus.words.vocabulary import choose_words, look_up_words, merge_stems
 from polyad.corpus.words.workers import begin_under, end_with

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from polyad.corpus.function_words import function_words, listed_languages
+from polyad.corpus.words.function_words import function_words, listed_languages
 from polyad.corpus.words.languages import language_name
 from polyad.corpus.words.tokens import TextOptions, split_words
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from polyad.corpus.documents import CorpusError
-from polyad.corpus.function_words import function_words
+from polyad.corpus.words.function_words import function_words
 
 __all__ = ["StopWords", "check_stemmer", "language_code", "language_name", "load_stop_words", "stem_words"]
 

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose.certainty import leaving
-from polyad.decompose.edge import LEAST, WIDEST, edge_weights
+from polyad.decompose.whitening.edge import LEAST, WIDEST, edge_weights
 from polyad.decompose.whitening.lanczos import BLOCK, largest_eigenpairs
 
 SHARP = 1e-6  # angle to which a space with a sharp edge is known, by a bound
@@ -48,7 +48,7 @@ class Whitening:
     n_components
         K.
     weights
-        Of the rows: see :mod:`polyad.decompose.edge`. All are 1 where the edge is sharp.
+        Of the rows: see :mod:`polyad.decompose.whitening.edge`. All are 1 where the edge is sharp.
     spectrum
         Eigenvalues of S in the metric, largest first; more than K of them where they were found on the way.
     noise
@@ -110,7 +110,7 @@ def whiten(
         again for every product.
     soft_edge
         Let directions near the K-th count with weights that fall with their eigenvalue: W S W' is then the diagonal of
-        the squares of the weights. See :mod:`polyad.decompose.edge`.
+        the squares of the weights. See :mod:`polyad.decompose.whitening.edge`.
 
     Raises
     ------

@@ -476,3 +476,28 @@ def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-
     for word in range(first, last):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
+
+
+@compiled(fastmath=True)
+def expect_variational(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
+):
+    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each.
+
+    ``shift_of`` gets the logarithm of the scale that was taken out of a document's weights.
+    """
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    gathered = np.empty(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = _gather(start, n, words, counts, topics, rows)
+        if not warm:
+            for k in range(K):
+                gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
+        shift_of[d] = _variational_tokens(
+            rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
+            inverse[start : start + n], n_iter,
+        )  # fmt: skip

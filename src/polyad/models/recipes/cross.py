@@ -11,7 +11,7 @@ from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
 from polyad.engine import Block, Source, aligned, every, total, view_of
-from polyad.models.cca_certainty import factor_certainty
+from polyad.models.recipes.factor_certainty import factor_certainty
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.views.covariances import (

@@ -9,9 +9,9 @@ from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.determined import DETERMINED, NoiseWarning
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
-from polyad.decompose.edge import WIDEST
 from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
+from polyad.decompose.whitening.edge import WIDEST
 from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Best, Block, Source, first_rows, total, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS

@@ -22,7 +22,8 @@ from polyad.engine.inputs import matrix_of
 from polyad.inference.scores import CONTRASTS
 from polyad.inference.separation import SHARE_OF_NOISE, separate
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.ica_start import (
+from polyad.models.recipes.cross import STATISTICS
+from polyad.models.recipes.ica_start import (
     FEW,
     FEW_MATRICES,
     LOOSE,
@@ -34,7 +35,6 @@ from polyad.models.ica_start import (
     warn_unfinished,
     warn_where_halves_disagree,
 )
-from polyad.models.recipes.cross import STATISTICS
 from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch

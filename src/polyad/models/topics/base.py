@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.words import Vocabulary, listed_words
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
-from polyad.engine.repeated import weighted
-from polyad.engine.scaled import scaled
 from polyad.engine.sources import part_of
+from polyad.engine.sources.repeated import weighted
+from polyad.engine.sources.scaled import scaled
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.metrics.names import topic_names

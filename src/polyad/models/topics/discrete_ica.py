@@ -13,17 +13,17 @@ from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
-from polyad.models.own_prior import begin_gamma_poisson
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample, start_from_moments
+from polyad.models.recipes.own_prior import begin_gamma_poisson
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import SymmetricMoments, discrete_ica_moments, raw_moments
 from polyad.moments.counts.concentration import estimate_concentration
-from polyad.moments.generalised_ica import STEP, generalised_ica_moments
-from polyad.moments.source_cumulants import source_cumulants
+from polyad.moments.counts.generalised_ica import STEP, generalised_ica_moments
+from polyad.moments.counts.source_cumulants import source_cumulants
 
 STATISTICS = ("cumulants", "generalised")
 RATES = ("shared", "own")

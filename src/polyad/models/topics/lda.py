@@ -12,7 +12,9 @@ from polyad.engine import Source, expect, ordered_by_content, resident
 from polyad.inference.gibbs import gibbs_shares
 from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
-from polyad.models.background import (
+from polyad.models.checks import refuse_unknown
+from polyad.models.fitting import running
+from polyad.models.recipes.background import (
     N_SHAPES,
     TopicStart,
     background_prior,
@@ -22,9 +24,9 @@ from polyad.models.background import (
     start_background,
     with_shapes,
 )
-from polyad.models.checks import refuse_unknown
-from polyad.models.fitting import running
-from polyad.models.own_prior import (
+from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
+from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample
+from polyad.models.recipes.own_prior import (
     USUAL_CONCENTRATION,
     Beginning,
     at_least_some,
@@ -34,8 +36,6 @@ from polyad.models.own_prior import (
     document_shares,
     mean_document,
 )
-from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.stream import copied, grown, take_over, tokens_in, tokens_of

@@ -12,7 +12,6 @@ from polyad.engine import Source, expect
 from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.inference.single_topic import MixturePolished, mixture_completion, polish_mixture, topic_posterior
 from polyad.models.fitting import running
-from polyad.models.own_prior import document_shares, floor_share
 from polyad.models.recipes.moment_start import (
     UNIGRAM_SHARE,
     Corpus,
@@ -21,6 +20,7 @@ from polyad.models.recipes.moment_start import (
     start_from_moments,
     with_documents,
 )
+from polyad.models.recipes.own_prior import document_shares, floor_share
 from polyad.models.recipes.plan import mixture_pass_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior

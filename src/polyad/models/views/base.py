@@ -12,16 +12,11 @@ from polyad.engine import Source, count_blocks, ordered_by_content, signal_block
 from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns
-from polyad.engine.repeated import weighted
+from polyad.engine.sources.repeated import weighted
 from polyad.models.features import refuse_other_columns, refuse_other_names, refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
-from polyad.models.recipes.factors import (
-    LinearFactors,
-    estimated_sources,
-    explained_variance,
-    linear_factors,
-)
+from polyad.models.recipes.factors import LinearFactors, estimated_sources, explained_variance, linear_factors
 from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.text_sources import counted, counted_over, known_text

@@ -15,7 +15,7 @@ from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
 from polyad.engine.inputs import names_of_columns
-from polyad.engine.repeated import weighted
+from polyad.engine.sources.repeated import weighted
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.polish import Polished
 from polyad.inference.posterior import topic_shares

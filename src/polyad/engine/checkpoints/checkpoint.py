@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine import blocks
-from polyad.engine.digests import digest, digest_of_source
+from polyad.engine.checkpoints.digests import digest, digest_of_source
+from polyad.engine.checkpoints.records import decoded, encoded, read_record, write_record, write_whole
 from polyad.engine.progress import tell
-from polyad.engine.records import decoded, encoded, read_record, write_record, write_whole
 from polyad.engine.runners import Runner, Threads, runner_of
 from polyad.engine.sources import Source
 from polyad.engine.states import save_array

@@ -3,7 +3,7 @@
 The lists of the package stopwordsiso are unions of what others have gathered, and hold words that topics are made of:
 computer, world, research, states, goods, men (but not women). Of English, where that is most of the list, the function
 words are written out here. Of the languages below the content words of the list stay. Of all other languages the list
-is taken as it is, and of it only what a text uses evenly: see :mod:`polyad.corpus.stopping`.
+is taken as it is, and of it only what a text uses evenly: see :mod:`polyad.corpus.words.stopping`.
 """
 
 from __future__ import annotations

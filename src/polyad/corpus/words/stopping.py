@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from polyad.corpus.function_words import function_words, is_curated
 from polyad.corpus.words.detection import Language, languages_of, without_spaces
+from polyad.corpus.words.function_words import function_words, is_curated
 from polyad.corpus.words.languages import StopWords, load_stop_words
 from polyad.engine.spread import expected_documents
 

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 
 import polyad
 from polyad.corpus import TOPIC_WORDS, TextOptions, count_words, find_language, load_stop_words, read_corpus
-from polyad.corpus.function_words import function_words, is_curated, listed_languages
-from polyad.corpus.stopping import choose_stop_words, evenness
 from polyad.corpus.words import choices as choices_module
+from polyad.corpus.words.function_words import function_words, is_curated, listed_languages
+from polyad.corpus.words.stopping import choose_stop_words, evenness
 
 SHARED = Path(polyad.__file__).parents[3] / "shared" / "data"
 ENGLISH = [
@@ -53,7 +53,7 @@ def test_curated_lists_are_of_what_there_is():
     """A content word that no list has would be a slip of the pen; a language without a list, too."""
     import stopwordsiso
 
-    from polyad.corpus import function_words as module
+    from polyad.corpus.words import function_words as module
 
     assert set(module._CONTENT) <= set(listed_languages())
     for code, words in module._CONTENT.items():

@@ -21,7 +21,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.cluster_tasks import (
+from polyad.engine.checkpoints.records import read_record, write_record
+from polyad.engine.cluster.tasks import (
     StateLostError,
     add_task,
     forget_task,
@@ -33,7 +34,6 @@ from polyad.engine.cluster_tasks import (
 )
 from polyad.engine.disk.temporary import remove_with
 from polyad.engine.progress import tell
-from polyad.engine.records import read_record, write_record
 from polyad.engine.runners import Threads, cores
 from polyad.engine.sources import Source
 from polyad.engine.sums import TreeSum

@@ -14,8 +14,8 @@ from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.inference.polish import SMOOTHING
-from polyad.models.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, predicted_bits
+from polyad.models.recipes.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
 from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import mean_shares

@@ -1,0 +1,1 @@
+"""Passes on a Dask cluster: the runner, and what runs on the workers."""
