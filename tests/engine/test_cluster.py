@@ -142,6 +142,8 @@ def test_workers_come_and_go(shards):
 
 @pytest.mark.slow
 def test_a_lost_scheduler_is_a_sentence(shards):
+    told = None
+    # Closing a cluster whose scheduler is gone raises errors of Dask's own; what the fit raised is looked at after it.
     with contextlib.suppress(Exception), cluster(1) as (client, made):
 
         def listen(report):
@@ -149,8 +151,13 @@ def test_a_lost_scheduler_is_a_sentence(shards):
                 client.loop.add_callback(made.scheduler.close)
                 time.sleep(1)
 
-        with use(DaskRunner(client)), listening(listen), pytest.raises(ClusterError, match="scheduler of the cluster"):
-            LDA(3).fit(shards)
+        try:
+            with use(DaskRunner(client)), listening(listen):
+                LDA(3).fit(shards)
+        except ClusterError as error:
+            told = str(error)
+    assert told is not None
+    assert "scheduler of the cluster" in told
 
 
 def test_states_of_workers():

@@ -19,7 +19,7 @@ from polyad.base.compiled import compiled
 
 N_PIECES = 46  # of a broken line; fine near 0, where densities of real signals have their peak
 SHRINKAGE = 1.0  # what slopes other than that of a Gaussian cost, in samples
-SMOOTHNESS = 100.0  # what bends of the line cost, in samples: of 20 to 1000 tried the best for a thousand samples
+SMOOTHNESS = 100.0  # what bends of the line cost, in samples: the best of .1 to 100 tried, on drawn samples and voices
 
 CONTRASTS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "logcosh": np.tanh,
