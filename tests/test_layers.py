@@ -80,6 +80,20 @@ def test_only_packages_lie_beside_the_layers():
     assert {path.name for path in ROOT.glob("*.py")} <= {"__init__.py", "__main__.py"}
 
 
+def test_few_parameters_go_by_their_place():
+    """Outside of compiled loops, from the ninth parameter on a call should name them."""
+    many = []
+    for module, path in modules().items():
+        if "kernels" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                names = [a.arg for a in (*node.args.posonlyargs, *node.args.args) if a.arg not in ("self", "cls")]
+                if len(names) > 8:
+                    many.append(f"{module}.{node.name} has {len(names)}")
+    assert not many, "\n".join(many)
+
+
 def test_every_package_says_what_it_is():
     for path in ROOT.rglob("__init__.py"):
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path

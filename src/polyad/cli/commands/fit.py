@@ -37,6 +37,7 @@ def fit(
         list[str] | None,
         typer.Argument(metavar="OTHER", help="With --aligned: the other corpora.", show_default=False),
     ] = None,
+    *,
     topics: Annotated[
         int | None,
         typer.Option(
@@ -75,7 +76,6 @@ def fit(
         ),
     ] = False,
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 10,
-    *,
     page: FitReport,
     reading: Reading,
     words: Words,

@@ -9,22 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block
-from polyad.engine.sources import Source, gathered, rows_of_block
+from polyad.engine.sources.arrays import gathered, rows_of_block
+from polyad.engine.sources.source import Derived, Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Repeated(Source):
+class Repeated(Derived):
     """Every row of a source so many times, one after the other; 0 leaves it out.
 
     Attributes
     ----------
-    source
-        Where the rows lie.
     times
         How often each of them comes.
     """
 
-    source: Source
     times: NDArray[np.int64]
 
     @property
@@ -33,19 +31,9 @@ class Repeated(Source):
         return self._shards[0]
 
     @property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of each view."""
-        return self.source.widths
-
-    @property
     def n_cells(self) -> int:
         """Stored cells of all views."""
         return sum(self.shard(number).n_cells for number in range(self.n_shards))
-
-    @property
-    def in_memory(self) -> bool:
-        """Shards are made when they are asked for."""
-        return False
 
     @cached_property
     def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -60,6 +48,10 @@ class Repeated(Source):
         shard = self.source.shard(kept[number])
         times = self.times[shard.start : shard.start + shard.n_rows]
         return rows_of_block(shard, np.repeat(np.arange(shard.n_rows), times), edges[number])
+
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(self._shards[1][number])
 
 
 def weighted(source: Source, sample_weight: Any) -> Source:

@@ -3,35 +3,15 @@
 from dataclasses import dataclass
 
 from polyad.engine.blocks import Block
-from polyad.engine.sources import Source, gathered
+from polyad.engine.sources.arrays import gathered
+from polyad.engine.sources.source import Derived, Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scaled(Source):
+class Scaled(Derived):
     """A source of one view of counts, every count and length times the same number."""
 
-    source: Source
     factor: float
-
-    @property
-    def edges(self) -> tuple[int, ...]:
-        """The row numbers at which the shards begin, and the number of all rows."""
-        return self.source.edges
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Columns of the view."""
-        return self.source.widths
-
-    @property
-    def n_cells(self) -> int:
-        """Stored cells."""
-        return self.source.n_cells
-
-    @property
-    def in_memory(self) -> bool:
-        """Shards are made when they are asked for."""
-        return False
 
     def shard(self, number: int, /) -> Block:
         """Return a shard."""
