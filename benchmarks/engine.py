@@ -23,13 +23,13 @@ def moment_stage(X, K, steps):
     from polyad.decompose import power, simplex_rows, whiten
     from polyad.decompose.polyadic import copies_used_words
     from polyad.engine import count_blocks, use
-    from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, word_metric
+    from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, word_metric
     from polyad.moments import raw_moments, summarise_counts
 
     with use():
         with steps("read and sum"):
             source = count_blocks(X)
-            corpus = Corpus(source, summarise_counts(source))
+            corpus = SummedCounts(source, summarise_counts(source))
             moments = raw_moments(source, LENGTH_POWER).at(2.0)
         with steps("whiten"):
             metric = word_metric(corpus, K)

@@ -278,4 +278,6 @@ def test_the_help_points_to_the_glossary(polyad):
         words = [line.split("|")[1].strip() for line in page.read_text().splitlines() if line.startswith("| ")]
         assert words[0] == "word"
         assert words[1:] == sorted(words[1:])
-        assert {"topic", "share", "background", "certainty", "bits a word", "coherence", "signal, noise"} <= set(words)
+        assert {"topic", "share", "background", "certainty", "bits per word", "coherence", "signal, noise"} <= set(
+            words
+        )

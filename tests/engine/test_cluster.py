@@ -74,7 +74,7 @@ def test_the_bytes_of_one_machine(two, shards):
 def test_a_worker_killed_in_the_e_step(two, shards):
     client, made = two
     expected = fingerprint(LDA(3, polish=3).fit(shards))
-    listen, kills = killed_in("expect_and_collect", made)
+    listen, kills = killed_in("em_step", made)
     with use(DaskRunner(client)) as runner, listening(listen):
         assert fingerprint(LDA(3, polish=3).fit(shards)) == expected
     assert kills
@@ -147,7 +147,7 @@ def test_a_lost_scheduler_is_a_sentence(shards):
     with contextlib.suppress(Exception), cluster(1) as (client, made):
 
         def listen(report):
-            if report.name == "expect_and_collect":
+            if report.name == "em_step":
                 client.loop.add_callback(made.scheduler.close)
                 time.sleep(1)
 

@@ -119,7 +119,7 @@ def test_stages_and_rounds_without_work_do_nothing(caplog):
     with caplog.at_level(logging.INFO, "polyad"), stage("moments"), one_round(1, 2, passes=1) as found:
         found.append(-1.0)
     [line] = caplog.messages
-    assert line.startswith("polyad: pass 1 of at most 2, -1.0000 nats a token")
+    assert line.startswith("polyad: pass 1 of at most 2, -1.0000 nats per token")
 
 
 def test_work_that_fails_is_not_done():

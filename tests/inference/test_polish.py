@@ -10,8 +10,8 @@ from polyad.datasets import make_lda, make_single_topic
 from polyad.engine import count_blocks, halves, use
 from polyad.inference import completion_bits, polish, polish_mixture
 from polyad.inference import polish as polish_function
-from polyad.inference.expectation import OWN
-from polyad.inference.polish import COUNTS_BEYOND, INNER, SHARES_BEYOND, settle_words
+from polyad.inference.expectation import LEAVE_OUT_SHARE
+from polyad.inference.polish import COUNTS_RELAXATION, INNER, SHARES_RELAXATION, shrink_rare_words
 from polyad.inference.presets import PRESETS, Preset, preset_of
 from polyad.metrics import l1_error
 from polyad.models.recipes.moment_start import NoiseWarning
@@ -65,10 +65,10 @@ def slow_passes(counts, topics, prior, n_passes):
     """
     (N, M), K = counts.shape, prior.size
     totals = counts.sum(axis=0)
-    own = counts >= OWN * totals
+    own = counts >= LEAVE_OUT_SHARE * totals
     cells = np.cumsum((counts > 0).sum(axis=1))
     in_first = np.concatenate([[0], cells[:-1]]) < cells[-1] / 2
-    share = np.where(totals * OWN > 1, COUNTS_BEYOND, 0.0)
+    share = np.where(totals * LEAVE_OUT_SHARE > 1, COUNTS_RELAXATION, 0.0)
     responsibilities, tokens = np.zeros((N, K, M)), np.zeros((N, K))
     one_token = floor = early = None
 
@@ -96,7 +96,7 @@ def slow_passes(counts, topics, prior, n_passes):
             for inner in range(INNER):
                 if inner:
                     step = prior + tokens[half]
-                    shares = np.maximum(step + SHARES_BEYOND * (step - shares), 0.2 * step)
+                    shares = np.maximum(step + SHARES_RELAXATION * (step - shares), 0.2 * step)
                 mixture = np.einsum("nk,nkm->nm", shares, rows)
                 tokens[half] = shares * np.einsum("nm,nkm->nk", x / mixture, rows)
             before = expected_tokens(responsibilities)
@@ -131,7 +131,7 @@ def test_passes_of_the_models_equal_their_numpy_twin():
     counts = sample.counts.toarray()
     counts[rng.integers(0, 300, 40), rng.integers(0, 25, 40)] += 20
     counts[7, 3:5] = [1, 2]
-    assert 0.01 < (counts >= OWN * counts.sum(axis=0))[counts > 0].mean() < 0.9
+    assert 0.01 < (counts >= LEAVE_OUT_SHARE * counts.sum(axis=0))[counts > 0].mean() < 0.9
     start = 0.5 * sample.components + 0.5 / 25
     prior = np.array([0.1, 0.2, 0.3, 0.4])
     found = polish(count_blocks(counts), start, prior, preset=exactly(4))
@@ -208,7 +208,7 @@ def test_leaving_own_tokens_out_helps_rare_words(monkeypatch):
     train, test = count_blocks(sample.counts[:400]), sample.counts[400:]
     start = 0.7 * sample.components + 0.3 / 3000
     module = sys.modules["polyad.inference.polish"]
-    monkeypatch.setattr(module, "settle_words", lambda early, late, totals, K: late)  # it helps them, too
+    monkeypatch.setattr(module, "shrink_rare_words", lambda early, late, totals, K: late)  # it helps them, too
     prior = np.full(10, 0.1)
     bits = {}
     for leave_out in (True, False):
@@ -227,12 +227,12 @@ def test_leaving_own_tokens_out_helps_bursty_words(monkeypatch):
     train, test = count_blocks(bursts[:700]), bursts[700:]
     start, prior = 0.7 * sample.components + 0.3 / 2000, np.full(10, 0.1)
     bits = {}
-    for share in (OWN, 2.0):  # no document has twice the tokens of a word
+    for share in (LEAVE_OUT_SHARE, 2.0):  # no document has twice the tokens of a word
         for module in ("polish", "expectation"):
-            monkeypatch.setattr(sys.modules[f"polyad.inference.{module}"], "OWN", share)
+            monkeypatch.setattr(sys.modules[f"polyad.inference.{module}"], "LEAVE_OUT_SHARE", share)
         found = polish_function(train, start, prior, preset=exactly(12))
         bits[share] = completion_bits(found.components, prior, test)
-    assert bits[OWN] < bits[2.0] - 0.01
+    assert bits[LEAVE_OUT_SHARE] < bits[2.0] - 0.01
 
 
 def test_rows_of_rare_words_stay_near_the_first_pass():
@@ -244,7 +244,7 @@ def test_rows_of_rare_words_stay_near_the_first_pass():
     expected = late.copy()
     for word, share in enumerate([1 / 2, 1 / 4, 1 / 200, 0]):
         expected[word] = (1 - share) * late[word] + share * early[word]
-    assert np.allclose(settle_words(early, late, totals, K), expected, atol=1e-6)
+    assert np.allclose(shrink_rare_words(early, late, totals, K), expected, atol=1e-6)
 
 
 def many_topics():
@@ -260,7 +260,7 @@ def test_settled_words_predict_better_where_topics_are_many(monkeypatch):
     train, test, start, prior = many_topics()
     settled = polish(train, start, prior, preset=exactly(12))
     module = sys.modules["polyad.inference.polish"]
-    monkeypatch.setattr(module, "settle_words", lambda early, late, totals, K: late)
+    monkeypatch.setattr(module, "shrink_rare_words", lambda early, late, totals, K: late)
     as_they_are = polish(train, start, prior, preset=exactly(12))
     bits = [completion_bits(found.components, prior, test) for found in (settled, as_they_are)]
     assert bits[0] < bits[1] - 0.003

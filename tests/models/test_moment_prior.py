@@ -13,7 +13,7 @@ from polyad.engine import count_blocks, ordered_by_content
 from polyad.inference import completion_bits
 from polyad.metrics import l1_error, match_rows
 from polyad.models.recipes.moment_prior import start_at_usual_total
-from polyad.models.recipes.moment_start import FLOOR_SHARE, Corpus
+from polyad.models.recipes.moment_start import FLOOR_SHARE, SummedCounts
 from polyad.models.recipes.own_prior import document_shares, floor_share, total_of_shapes
 from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, summarise_counts
 
@@ -45,7 +45,7 @@ def raw_population(topics, prior):
 
 def corpus_of(X):
     source = ordered_by_content(count_blocks(X))
-    return Corpus(source, summarise_counts(source))
+    return SummedCounts(source, summarise_counts(source))
 
 
 @pytest.mark.parametrize(

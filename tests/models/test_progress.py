@@ -77,7 +77,7 @@ def test_the_logger_gets_every_pass(model, caplog):
     likelihood = [line for line in info if "likelihood pass" in line]
     assert len(likelihood) == fitted.diagnostics_.n_passes == 3
     for number, (line, objective) in enumerate(zip(likelihood, fitted.diagnostics_.objective), 1):
-        expected = f"{model.__name__}: likelihood pass {number} of at most 3, {objective:.4f} nats a token, "
+        expected = f"{model.__name__}: likelihood pass {number} of at most 3, {objective:.4f} nats per token, "
         assert re.fullmatch(re.escape(expected) + r"\d+\.\d{3} s", line)
     steps = [line for line in info if re.fullmatch(rf"{model.__name__}: \w+, \d+\.\d+ s", line)]
     assert len(steps) == len(fitted.diagnostics_.seconds)

@@ -37,7 +37,7 @@ def test_moments_are_made_of_as_many_shards_as_they_need(name):
         n_moments = max(4, int(np.ceil(2 * np.sqrt(source.n_shards))))
         found = shards_read(MODELS[name](3), source)
         assert found["_third_sums"] == n_moments < source.n_shards
-        likelihood = "_expected_counts" if name == "single topic" else "expect_and_collect"
+        likelihood = "_expected_counts" if name == "single topic" else "em_step"
         assert found[likelihood] >= source.n_shards // 2  # a half of the shards at a time, and all in the end
         assert shards_read(MODELS[name](3, polish="off"), source)["_third_sums"] == source.n_shards
         assert moment_sample(source, 0) is source

@@ -76,7 +76,7 @@ class Reading:
         typer.Option(metavar="GLOB", help="Of a folder, only files so named, as '*.txt'.", rich_help_panel=_INPUT),
     ] = None
     vocabulary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Words of a count file, one a line.", rich_help_panel=_INPUT)
+        str | None, typer.Option(metavar="FILE", help="Words of a count file, one per line.", rich_help_panel=_INPUT)
     ] = None
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip and count bad records, do not stop.", rich_help_panel=_INPUT)

@@ -33,10 +33,10 @@ class Sides:
         str | None, typer.Option(metavar="NAME", help="Column of the right text.", rich_help_panel=_PANEL)
     ] = None
     left_vocabulary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Words of left counts, one a line.", rich_help_panel=_PANEL)
+        str | None, typer.Option(metavar="FILE", help="Words of left counts, one per line.", rich_help_panel=_PANEL)
     ] = None
     right_vocabulary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Words of right counts, one a line.", rich_help_panel=_PANEL)
+        str | None, typer.Option(metavar="FILE", help="Words of right counts, one per line.", rich_help_panel=_PANEL)
     ] = None
     ignore_ids: Annotated[
         bool,

@@ -20,7 +20,7 @@ _MAX_COUNT = np.iinfo(np.int32).max
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Word counts: one row a document, one column a word. Made by `read_corpus`, `count_words`, `make_corpus`.
+    """Word counts: one row per document, one column per word. Made by `read_corpus`, `count_words`, `make_corpus`.
 
     Parameters
     ----------

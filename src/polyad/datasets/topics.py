@@ -60,7 +60,7 @@ def make_lda(
     prior
         Dirichlet parameter of the topic proportions: one for each topic, or one for all.
     topic_prior
-        Dirichlet parameter of the words of a topic; small means few words a topic.
+        Dirichlet parameter of the words of a topic; small means few words per topic.
     components
         Topics to use instead of drawing them.
     random_state

@@ -109,7 +109,7 @@ class Report:
         return f"{SHOWN_ROUNDS.get(self.stage, f'{self.stage}, pass')} {self.number} of at most {self.most}"
 
     def __str__(self) -> str:
-        found = "" if self.objective is None else f", {self.objective:.4f} nats a {self.unit}"
+        found = "" if self.objective is None else f", {self.objective:.4f} nats per {self.unit}"
         return f"{self.work}: {self.what}{found}, {self.seconds:.3f} s"
 
 

@@ -8,15 +8,25 @@ from numpy.typing import NDArray
 
 from polyad.engine import Block, for_each, sum_over
 from polyad.inference.cells import Cells, Range, by_word, cells_of_block, even_ranges, read_only
-from polyad.inference.kernels.topics import collect_words, expect_documents, padded
+from polyad.inference.kernels.topics import (
+    DocumentCells,
+    EStep,
+    Expected,
+    TopicRows,
+    collect_words,
+    expect_documents,
+    padded,
+)
 
-OWN = 0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
+LEAVE_OUT_SHARE = (
+    0.01  # a document with this share of a word's tokens learns from the others what topics the word is in
+)
 
 Table = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Worth:
+class TokenScale:
     """What turns counts of words in topics into probabilities, for each view.
 
     Attributes
@@ -43,7 +53,7 @@ class TopicTable:
         Dirichlet parameters of the shares, K padded by zeros.
     edges
         The first word of each view, and the number of all words.
-    worth
+    token_scale
         Given, a document does not see its own tokens where it keeps their responsibilities, and a token not its own
         vote in the shares of its document.
     """
@@ -51,7 +61,7 @@ class TopicTable:
     topics: Table
     prior: NDArray[np.float32]
     edges: tuple[int, ...]
-    worth: Worth | None = None
+    token_scale: TokenScale | None = None
 
     @property
     def view_of(self) -> NDArray[np.uint16]:
@@ -69,13 +79,13 @@ class Iterations:
         Iterations for each document.
     warm
         Whether to go on from the expected tokens of the last pass.
-    beyond
-        How far a step in the shares goes beyond its change.
+    relaxation
+        Over-relaxation: how far a step in the shares goes beyond its change.
     """
 
     inner: int
     warm: bool = False
-    beyond: float = 0.0
+    relaxation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,13 +96,13 @@ class Documents:
     ----------
     cells
         The counts by document.
-    word_ptr, word_documents, word_counts, word_kept_at
+    word_ptr, word_documents, word_counts, word_responsibility_at
         The same cells word by word, for the M step to read them in the order in which they lie.
-    kept_at
+    responsibility_at
         Where the responsibilities of a cell are kept (-1: nowhere).
     tokens
         Expected tokens of each topic in every document, N x K with K padded.
-    kept
+    responsibilities
         Responsibilities of some cells, in parts of a token.
     """
 
@@ -100,15 +110,15 @@ class Documents:
     word_ptr: NDArray[np.int64]
     word_documents: NDArray[np.int32]
     word_counts: NDArray[np.float32]
-    word_kept_at: NDArray[np.int32]
-    kept_at: NDArray[np.int32]
+    word_responsibility_at: NDArray[np.int32]
+    responsibility_at: NDArray[np.int32]
     tokens: Table
-    kept: NDArray[np.uint16]
+    responsibilities: NDArray[np.uint16]
 
 
-def is_own(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any]) -> NDArray[np.bool_]:
+def is_left_out(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell for each cell whether its document has so many of the word's tokens that it must not see them."""
-    return counts >= OWN * word_totals[words]
+    return counts >= LEAVE_OUT_SHARE * word_totals[words]
 
 
 def prepare_documents(shard: Block, _: None, word_totals: NDArray[Any] | None, K: int) -> tuple[int, Documents]:
@@ -119,22 +129,22 @@ def prepare_documents(shard: Block, _: None, word_totals: NDArray[Any] | None, K
     """
     cells = cells_of_block(shard)
     index = by_word(cells)
-    kept_at, n_kept = np.full(cells.words.size, -1, np.int32), 0
+    responsibility_at, n_left_out = np.full(cells.words.size, -1, np.int32), 0
     if word_totals is not None:
-        kept_cells = np.flatnonzero(is_own(cells.counts, cells.words, word_totals))
-        n_kept = kept_cells.size
-        kept_at[kept_cells] = np.arange(n_kept, dtype=np.int32)
+        left_out_cells = np.flatnonzero(is_left_out(cells.counts, cells.words, word_totals))
+        n_left_out = left_out_cells.size
+        responsibility_at[left_out_cells] = np.arange(n_left_out, dtype=np.int32)
     documents = Documents(
         cells=cells,
         word_ptr=index.indptr,
         word_documents=index.documents,
         word_counts=read_only(cells.counts[index.cells]),
-        word_kept_at=read_only(kept_at[index.cells]),
-        kept_at=read_only(kept_at),
+        word_responsibility_at=read_only(responsibility_at[index.cells]),
+        responsibility_at=read_only(responsibility_at),
         tokens=read_only(np.zeros((cells.shape[0], padded(K)), np.float32)),
-        kept=read_only(np.zeros((n_kept, padded(K)), np.uint16)),
+        responsibilities=read_only(np.zeros((n_left_out, padded(K)), np.uint16)),
     )
-    return n_kept, documents
+    return n_left_out, documents
 
 
 @dataclass(frozen=True)
@@ -158,7 +168,7 @@ class Likelihood:
         return Likelihood(self.all + other.all, self.frequent + other.frequent)
 
 
-def expect_and_collect(
+def em_step(
     shard: Block, documents: Documents, table: TopicTable, iterations: Iterations
 ) -> tuple[tuple[Table, Likelihood], Documents]:
     """One pass of EM over a shard.
@@ -167,28 +177,33 @@ def expect_and_collect(
     both to be added over shards; and the documents with what this pass expects.
     """
     shares, likelihood, expected = expect(documents, table, iterations)
-    return (collect(expected, shares, table.topics, leave_out=table.worth is not None), likelihood), expected
+    return (collect(expected, shares, table.topics, leave_out=table.token_scale is not None), likelihood), expected
 
 
 def expect(documents: Documents, table: TopicTable, iterations: Iterations) -> tuple[Table, Likelihood, Documents]:
     """E step: return the shares of the documents, the log-likelihood given them, and the documents renewed."""
-    cells, K = documents.cells, table.prior.size
-    worth = table.worth or Worth(*2 * (read_only(np.zeros((1, K), np.float32)),))  # not looked at without
-    shares, tokens = np.empty_like(documents.tokens), np.empty_like(documents.tokens)
-    kept, likelihood = np.empty_like(documents.kept), np.empty((cells.shape[0], 2))
-    view_of, topics = table.view_of, read_only(table.topics)
+    cells, leave_out = documents.cells, table.token_scale is not None
+    none = read_only(np.zeros((1, table.prior.size), np.float32))  # not looked at without
+    token_scale = table.token_scale or TokenScale(none, none)
+    known = TopicRows(read_only(table.topics), table.prior, table.view_of, token_scale.one_token, token_scale.floor)
+    how = EStep(iterations.inner, np.float32(iterations.relaxation), iterations.warm, leave_out)
+    new = Expected(
+        np.empty_like(documents.tokens),
+        np.empty_like(documents.tokens),
+        np.empty_like(documents.responsibilities),
+        np.empty((cells.shape[0], 2)),
+    )
+    own = DocumentCells(cells.indptr, cells.words, cells.counts)
 
     def expect_range(between: Range) -> Likelihood:
         expect_documents(
-            *between, cells.indptr, cells.words, cells.counts, topics, table.prior, iterations.inner,
-            np.float32(iterations.beyond), iterations.warm, documents.tokens, tokens, shares,
-            documents.kept_at, documents.kept, kept, table.worth is not None, view_of, worth.one_token, worth.floor,
-            likelihood,
-        )  # fmt: skip
-        return Likelihood(*likelihood[slice(*between)].sum(axis=0))
+            *between, own, documents.responsibility_at, known, how, documents.tokens, documents.responsibilities, new
+        )
+        return Likelihood(*new.likelihood[slice(*between)].sum(axis=0))
 
     found = sum_over(expect_range, cells.ranges)
-    return read_only(shares), found, replace(documents, tokens=read_only(tokens), kept=read_only(kept))
+    renewed = replace(documents, tokens=read_only(new.tokens), responsibilities=read_only(new.responsibilities))
+    return read_only(new.shares), found, renewed
 
 
 def collect(documents: Documents, shares: Table, topics: Table, *, leave_out: bool = False) -> Table:
@@ -201,7 +216,7 @@ def collect(documents: Documents, shares: Table, topics: Table, *, leave_out: bo
     def collect_range(words: Range) -> None:
         collect_words(
             *words, documents.word_ptr, documents.word_documents, documents.word_counts, shares, topics,
-            documents.word_kept_at, documents.kept, leave_out, found,
+            documents.word_responsibility_at, documents.responsibilities, leave_out, found,
         )  # fmt: skip
 
     for_each(collect_range, even_ranges(documents.word_ptr))

@@ -17,21 +17,21 @@ from polyad.engine import Block, Source, for_each, halves, new_states, one_round
 from polyad.inference.background import Restraint
 from polyad.inference.cells import Range, padded_vector, read_only, topic_table, word_ranges
 from polyad.inference.expectation import (
-    OWN,
+    LEAVE_OUT_SHARE,
     Iterations,
     Likelihood,
     Table,
+    TokenScale,
     TopicTable,
-    Worth,
-    expect_and_collect,
+    em_step,
     prepare_documents,
 )
-from polyad.inference.kernels.topics import column_sums, go_beyond, padded, scale_and_raise
+from polyad.inference.kernels.topics import over_relax, padded, scale_and_raise, topic_sums
 from polyad.inference.presets import Preset
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
-SHARES_BEYOND = 0.9  # of its last change by which a step in the shares of a document goes on: EM creeps
-COUNTS_BEYOND = 1.5  # the same for the counts of words, of the change in one half of the documents
+SHARES_RELAXATION = 0.9  # of its last change by which a step in the shares of a document goes on (over-relaxation)
+COUNTS_RELAXATION = 1.5  # the same for the counts of words, of the change in one half of the documents
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 
@@ -46,9 +46,9 @@ class Polished:
     view_tokens
         Expected tokens of each topic in each view of the corpus, views x K.
     objective
-        Log-likelihood per token that each pass found, of the topics it saw (before words are settled). From the second
-        pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well the
-        topics predict.
+        Log-likelihood per token that each pass found, of the topics it saw (before rare words are shrunk). From the
+        second pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well
+        the topics predict.
     edges
         The first word of each view, and the number of all words.
     """
@@ -64,13 +64,13 @@ class Polished:
         return self.view_tokens.sum(axis=0)
 
 
-def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_own_cells: int, n_components: int) -> int:
+def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_left_out_cells: int, n_components: int) -> int:
     """Return the memory that :func:`polish` needs beside the counts themselves, in bytes."""
     K = padded(n_components)
     by_document, by_word = n_cells * (4 + 4), n_cells * (4 + 4 + 4)  # counts, kept places; documents as well
     transposition = 16 * n_cells // 2  # of one half after the other
     # Of one half the old and the new are there for a while.
-    expected = 4 * K * (2 * n_documents + 7 * n_words) + 3 * K * n_own_cells
+    expected = 4 * K * (2 * n_documents + 7 * n_words) + 3 * K * n_left_out_cells
     return by_document + by_word + transposition + expected
 
 
@@ -92,7 +92,7 @@ def polish(
     word's row without the document at hand. The document's tokens are left out where they are a hundredth of the
     word's tokens or more, which costs keeping the responsibilities of these cells; where they are fewer it makes no
     difference. A collapsed sampler leaves out one token, and the others of a bursty word stand for it. And the fewer
-    tokens a word has, the more of its row in the end is that of the first pass (:func:`settle_words`).
+    tokens per word has, the more of its row in the end is that of the first pass (:func:`shrink_rare_words`).
 
     In the same way a token explained by the shares of its document is explained by itself in part, the more the shorter
     the document. EM then spreads documents over many topics that are too sharp, most of all where stop words are left
@@ -117,8 +117,8 @@ def polish(
     smoothing
         Tokens added to every word of each topic, K; None adds ``SMOOTHING`` in all, split by the topics' tokens.
     leave_out
-        False gives plain EM: no halves, no step beyond a change and no word settled. With a given ``smoothing`` its
-        penalised likelihood never gets worse.
+        False gives plain EM: no halves, no over-relaxation and no shrinkage of rare words. With a given ``smoothing``
+        its penalised likelihood never gets worse.
     near
         Whether the start is near the truth, with the right prior. Then counts do not go beyond their change, in whose
         direction topics of few tokens would leave a good start.
@@ -164,7 +164,7 @@ class _Run:
     ) -> None:
         self.groups, self.word_totals, self.leave_out = groups, word_totals, leave_out
         self.n_topics, self.smoothing, self.n_documents = components.shape[0], smoothing, n_documents
-        self.beyond, self.restraint = (0.0 if near else COUNTS_BEYOND), restraint
+        self.relaxation, self.restraint = (0.0 if near else COUNTS_RELAXATION), restraint
         edges = tuple(accumulate(groups[0].widths, initial=0))
         self.present = np.stack([components[:, first:last].any(axis=1) for first, last in pairwise(edges)])
         self.table = TopicTable(topic_table(components), padded_vector(prior), edges)
@@ -195,33 +195,31 @@ class _Run:
     def go_on(self) -> None:
         """Run a pass: the E step, the M step and new topics, for each group of documents in turn."""
         first = not self.found
-        iterations = Iterations(INNER, warm=not first, beyond=SHARES_BEYOND if self.leave_out else 0.0)
+        iterations = Iterations(INNER, warm=not first, relaxation=SHARES_RELAXATION if self.leave_out else 0.0)
         likelihood = Likelihood(0.0, 0.0)
         for turn, group in enumerate(self.groups):
-            (fresh, found), self.states[turn] = step(
-                expect_and_collect, group, self.states[turn], self.table, iterations
-            )
+            (fresh, found), self.states[turn] = step(em_step, group, self.states[turn], self.table, iterations)
             likelihood += found
             if first and turn < len(self.groups) - 1:
                 self.tokens[turn] = fresh  # the topics wait for the other half
             else:
-                self._renew(turn, fresh, 0.0 if first else self.beyond)
+                self._renew(turn, fresh, 0.0 if first else self.relaxation)
         self.found.append(likelihood)
         if first:
             self.early = self.table.topics
 
-    def _renew(self, turn: int, fresh: Table, beyond: float) -> None:
+    def _renew(self, turn: int, fresh: Table, relaxation: float) -> None:
         """Renew the expected tokens of a group and all topics; counts of words go beyond their change by a part."""
         before = self.tokens[turn]
         others = self.tokens[1 - turn] if len(self.groups) > 1 else np.zeros_like(before)
         # All tokens of a rarer word are own ones, and going beyond them would show documents a part of them again.
-        may_go_beyond = (len(self.groups) > 1) & (self.word_totals * OWN > 1)
-        parts = np.where(may_go_beyond, beyond, 0.0).astype(np.float32)
+        may_over_relax = (len(self.groups) > 1) & (self.word_totals * LEAVE_OUT_SHARE > 1)
+        parts = np.where(may_over_relax, relaxation, 0.0).astype(np.float32)
         topics, edges = np.empty_like(before), self.table.edges
         sums = np.stack(
             [
                 sum_over(
-                    lambda words: go_beyond(*words, others, before, fresh, parts, topics),
+                    lambda words: over_relax(*words, others, before, fresh, parts, topics),
                     word_ranges(*view, topics.shape[1]),
                 )
                 for view in pairwise(edges)
@@ -229,30 +227,30 @@ class _Run:
         )
         if self.restraint is not None:
             self.restraint.apply(topics)
-            sums = np.stack([column_sums(topics[first:last]) for first, last in pairwise(edges)])
-        worth = worth_of_tokens(sums[:, : self.n_topics], np.diff(edges), self.smoothing, self.present)
-        normalise(topics, worth, edges)
+            sums = np.stack([topic_sums(topics[first:last]) for first, last in pairwise(edges)])
+        token_scale = token_scale_of(sums[:, : self.n_topics], np.diff(edges), self.smoothing, self.present)
+        normalise(topics, token_scale, edges)
         self.tokens[turn] = fresh
-        self.table = replace(self.table, topics=topics, worth=worth if self.leave_out else None)
+        self.table = replace(self.table, topics=topics, token_scale=token_scale if self.leave_out else None)
 
     def result(self) -> Polished:
-        """Return the topics of the expected tokens, with rare words settled: any pass can be the last."""
+        """Return the topics of the expected tokens, rare words shrunk to the first pass: any pass can be the last."""
         K, edges = self.n_topics, self.table.edges
         if self.found:
             self._renew(len(self.groups) - 1, self.tokens[-1], 0.0)
         topics = self.table.topics
         if self.leave_out:
-            topics = settle_words(self.early, topics, self.word_totals, K)
+            topics = shrink_rare_words(self.early, topics, self.word_totals, K)
         components = np.ascontiguousarray(topics[:, :K].T, dtype=np.float64)
         for first, last in pairwise(edges):
             components[:, first:last] /= np.maximum(components[:, first:last].sum(axis=1, keepdims=True), 1e-300)
         view_tokens = np.stack(
-            [sum(column_sums(half[first:last])[:K] for half in self.tokens) for first, last in pairwise(edges)]
+            [sum(topic_sums(half[first:last])[:K] for half in self.tokens) for first, last in pairwise(edges)]
         )
         return Polished(components, view_tokens, self.objective, edges)
 
 
-def settle_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> Table:
+def shrink_rare_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> Table:
     """Take up to half of a word's row back to the first pass, the more the fewer tokens it has for each topic.
 
     Every pass sharpens all rows. For a word with few tokens that is learning by heart, and how early to stop depends
@@ -262,12 +260,12 @@ def settle_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> 
     return late + share * (early - late)
 
 
-def worth_of_tokens(
+def token_scale_of(
     tokens: FloatArray,
     n_words: NDArray[np.integer],
     smoothing: FloatArray | None,
     present: NDArray[np.bool_] | None = None,
-) -> Worth:
+) -> TokenScale:
     """Return what turns counts into probabilities, given the tokens of the topics in each view, views x K.
 
     A topic that is not ``present`` in a view (views x K; None: all are) has none of its words, smoothed or not.
@@ -280,13 +278,13 @@ def worth_of_tokens(
         totals = view + size * added
         one_token.append(padded_vector(has / totals))
         floor.append(padded_vector(has * added / totals))
-    return Worth(read_only(np.stack(one_token)), read_only(np.stack(floor)))
+    return TokenScale(read_only(np.stack(one_token)), read_only(np.stack(floor)))
 
 
-def normalise(counts: Table, worth: Worth, edges: tuple[int, ...]) -> None:
+def normalise(counts: Table, token_scale: TokenScale, edges: tuple[int, ...]) -> None:
     """Turn counts of words in topics into probabilities, in place."""
     for view, (first, last) in enumerate(pairwise(edges)):
-        scale, floor = worth.one_token[view], worth.floor[view]
+        scale, floor = token_scale.one_token[view], token_scale.floor[view]
 
         def scale_range(words: Range, scale: Table = scale, floor: Table = floor) -> None:
             scale_and_raise(*words, counts, scale, floor, counts)
@@ -294,10 +292,10 @@ def normalise(counts: Table, worth: Worth, edges: tuple[int, ...]) -> None:
         for_each(scale_range, word_ranges(first, last, counts.shape[1]))
 
 
-def normalised_topics(counts: Table, K: int, smoothing: FloatArray | None) -> tuple[Table, Worth]:
+def normalised_topics(counts: Table, K: int, smoothing: FloatArray | None) -> tuple[Table, TokenScale]:
     """Topics of one view from expected counts, and what one token is worth in them."""
     edges = (0, counts.shape[0])
-    worth = worth_of_tokens(column_sums(counts)[None, :K], np.diff(edges), smoothing)
+    token_scale = token_scale_of(topic_sums(counts)[None, :K], np.diff(edges), smoothing)
     topics = counts.copy()
-    normalise(topics, worth, edges)
-    return topics, worth
+    normalise(topics, token_scale, edges)
+    return topics, token_scale

@@ -285,7 +285,7 @@ def _text_options_of(model: Any, stored: StoredClass, text_options: Options | No
 
 
 def _one_for_each(keys: Sequence[str], given: Any, name: str) -> Sequence[Any]:
-    """Return what was given as one value a view, nothing where nothing was given."""
+    """Return what was given as one value per view, nothing where nothing was given."""
     if given is None:
         return ()
     if len(keys) == 1:

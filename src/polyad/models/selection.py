@@ -19,7 +19,7 @@ from polyad.metrics.alignment import align
 from polyad.metrics.coherence import npmi_coherence
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import polish_prior
-from polyad.models.recipes.moment_start import LENGTH_POWER, UNIGRAM_SHARE, Corpus, word_metric
+from polyad.models.recipes.moment_start import LENGTH_POWER, UNIGRAM_SHARE, SummedCounts, word_metric
 from polyad.models.recipes.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
 from polyad.models.text_sources import counted
 from polyad.models.topics.lda import MOMENT_CONCENTRATION
@@ -78,7 +78,7 @@ class _Half:
     """Moments of some documents along enough directions for every number of topics asked for."""
 
     def __init__(self, source: Source, n_max: int) -> None:
-        self.corpus = Corpus(source, summarise_counts(source))
+        self.corpus = SummedCounts(source, summarise_counts(source))
         self.raw = raw_moments(source, LENGTH_POWER)
         moments = self.raw.at(MOMENT_CONCENTRATION)
         whiten_in_metric = partial(

@@ -60,7 +60,7 @@ def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Ru
 
 
 def bits_of_words(model: Any, counts: Any, running: Running) -> tuple[float, float]:
-    """Return the bits a word of a model, and of a unigram on the same words."""
+    """Return the bits per word of a model, and of a unigram on the same words."""
     import numpy as np
 
     from polyad.inference import completion_bits
@@ -90,9 +90,9 @@ def guessing(bits: float) -> str:
     Examples
     --------
     >>> guessing(10.0)
-    'as hard as among 1,024 words (10.000 bits a word)'
+    'as hard as among 1,024 words (10.000 bits per word)'
     """
-    return f"as hard as among {2.0**bits:,.0f} words ({bits:.3f} bits a word)"
+    return f"as hard as among {2.0**bits:,.0f} words ({bits:.3f} bits per word)"
 
 
 def gain_in_words(bits: float, alone: float) -> str:
@@ -101,9 +101,9 @@ def gain_in_words(bits: float, alone: float) -> str:
     Examples
     --------
     >>> gain_in_words(9.0, 10.0), gain_in_words(10.5, 10.0)
-    ('1.000 bits a word better than without topics', '0.500 bits a word worse than without topics')
+    ('1.000 bits per word better than without topics', '0.500 bits per word worse than without topics')
     """
-    return f"{abs(alone - bits):.3f} bits a word {'better' if alone >= bits else 'worse'} than without topics"
+    return f"{abs(alone - bits):.3f} bits per word {'better' if alone >= bits else 'worse'} than without topics"
 
 
 def unknown_note(unknown: float) -> str | None:

@@ -28,7 +28,7 @@ def select(
 ) -> None:
     """Judge a range of numbers of topics, and recommend one.
 
-    Bits: how hard it is to guess words of documents that were held back (bits a word), lower is better. Coherence:
+    Bits: how hard it is to guess words of documents that were held back (bits per word), lower is better. Coherence:
     whether the words of a topic come together in documents. Stability: whether both halves of the documents have the
     same topics. Of these, higher is better.
 

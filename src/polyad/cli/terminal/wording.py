@@ -120,7 +120,7 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     ),
     (
         re.compile(r"more do not predict held-out words better \(best (\S+) bits at"),
-        r"more do not predict words not seen any better (best \1 bits a word, at",
+        r"more do not predict words not seen any better (best \1 bits per word, at",
     ),
     (
         re.compile(r"of what more topics gain in held-out bits \("),

@@ -44,7 +44,7 @@ class ReadOptions:
         most names in a list of words or ids, and one more for each byte of its file. A few bytes could otherwise ask
         for all memory there is.
     vocabulary_file : str, optional
-        The words of a count file, one a line; None looks beside it (see `find_vocabulary`), and "none"
+        The words of a count file, one per line; None looks beside it (see `find_vocabulary`), and "none"
         numbers the words instead.
 
     Examples

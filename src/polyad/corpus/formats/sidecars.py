@@ -70,7 +70,7 @@ def names_bytes(names: Sequence[str], path: Path) -> bytes:
     """Write one name a line; a name with a line break in it cannot be written so."""
     broken = next((name for name in names if "\n" in name or name.endswith("\r")), None)
     if broken is not None:
-        raise CorpusError(f"{broken!r} has a line break, and cannot stand in a list of one a line", path=str(path))
+        raise CorpusError(f"{broken!r} has a line break, and cannot stand in a list of one per line", path=str(path))
     return "".join(f"{name}\n" for name in names).encode()
 
 

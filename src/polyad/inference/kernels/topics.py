@@ -5,7 +5,10 @@ whole vector registers; the rows that a document needs are gathered once into a 
 Loops over a range write to places of their own, so that ranges can run in any number of threads.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.base.compiled import compiled, inlined
 
@@ -14,13 +17,13 @@ TINY = np.float32(1e-30)
 ONE = np.float32(1)
 ZERO = np.float32(0)
 # Responsibilities are kept as 16-bit parts of a token, since they are most of the memory that a pass moves; one less
-# than the largest number of 16 bits, so that rounding cannot go past it. With 8 bits a pass takes a tenth less time,
+# than the largest number of 16 bits, so that rounding cannot go past it. With 8 bits per pass takes a tenth less time,
 # and the steps between them are so large that what rounding does elsewhere shows in the topics.
 PARTS = np.float32(65534)
 FEW_TOKENS = np.float32(4)  # whose probability, to that power, is far from the smallest number of double precision
 LARGE = 1e150
-LEAST = np.float32(0.2)  # of what a step would give without going beyond it: nothing may fall below zero
-MOST_OWN = np.float32(0.95)  # of a word's probability in a document that a token's own vote can be, likewise
+STEP_FLOOR = np.float32(0.2)  # of what a step gives without over-relaxation: nothing may fall below zero
+OWN_VOTE_CEILING = np.float32(0.95)  # of a word's probability in a document that a token's own vote can be, likewise
 
 
 def padded(size: int) -> int:
@@ -29,13 +32,13 @@ def padded(size: int) -> int:
 
 
 @inlined
-def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, beyond):  # type: ignore[no-untyped-def]
+def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, relaxation):  # type: ignore[no-untyped-def]
     """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
 
-    With ``beyond`` above 0 each step goes on by that share of its change: EM creeps, and as long as the share is below
-    1 it still comes to rest in the same place. The last iteration leaves ``shares`` as they are: ``shares * gathered``
-    are then the expected tokens of the topics and ``inverse`` is 1 / (rows shares) for every cell, both for the same
-    shares.
+    With ``relaxation`` above 0 each step goes on by that share of its change (over-relaxed EM, Salakhutdinov and
+    Roweis 2003): plain EM takes many small steps, and as long as the share is below 1 it still comes to rest in the
+    same place. The last iteration leaves ``shares`` as they are: ``shares * gathered`` are then the expected tokens of
+    the topics and ``inverse`` is 1 / (rows shares) for every cell, both for the same shares.
     """
     n, K = rows.shape
     fours = n - n % 4
@@ -65,7 +68,7 @@ def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, beyond):
         if iteration < n_iter - 1:
             for k in range(K):
                 step = prior[k] + shares[k] * gathered[k]
-                shares[k] = max(step + beyond * (step - shares[k]), LEAST * step)
+                shares[k] = max(step + relaxation * (step - shares[k]), STEP_FLOOR * step)
 
 
 @inlined
@@ -194,7 +197,7 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
     """Topic shares with fixed topics, for documents first to last: every token sees the others' assignments."""
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
-    rows, kept = np.empty((longest, K), np.float32), np.empty((longest, K), np.float32)
+    rows, responsibilities = np.empty((longest, K), np.float32), np.empty((longest, K), np.float32)
     inverse = np.empty(longest, np.float32)
     shares, tokens = np.empty(K, np.float32), np.empty(K, np.float32)
     none = np.zeros(K, np.float32)
@@ -207,37 +210,37 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
         fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3, ZERO)
         for i in range(n):
             for k in range(K):
-                kept[i, k] = shares[k] * rows[i, k] * inverse[i]
+                responsibilities[i, k] = shares[k] * rows[i, k] * inverse[i]
         for k in range(K):
             shares[k] = prior[k] + shares[k] * tokens[k]
-        cvb0_sweeps(rows[:n], counts[start : start + n], shares, kept[:n], tokens, n_iter)
+        cvb0_sweeps(rows[:n], counts[start : start + n], shares, responsibilities[:n], tokens, n_iter)
         _write_shares(none, shares, out[d])
 
 
 @inlined
-def cvb0_sweeps(rows, counts, shares, kept, fresh, n_iter):  # type: ignore[no-untyped-def]
+def cvb0_sweeps(rows, counts, shares, responsibilities, fresh, n_iter):  # type: ignore[no-untyped-def]
     """Sweep over the cells of a document, each leaving one own token out of the document's counts.
 
-    ``shares`` (prior + expected tokens) and ``kept`` (responsibilities of a token) change in place.
+    ``shares`` (prior + expected tokens) and ``responsibilities`` (responsibilities of a token) change in place.
     """
     n, K = rows.shape
     for _ in range(n_iter):
         for i in range(n):
             total = TINY
             for k in range(K):
-                fresh[k] = max(shares[k] - kept[i, k], ZERO) * rows[i, k]
+                fresh[k] = max(shares[k] - responsibilities[i, k], ZERO) * rows[i, k]
             for k in range(K):
                 total += fresh[k]
             inverse, count = ONE / total, counts[i]
             for k in range(K):
                 value = fresh[k] * inverse
-                shares[k] += count * (value - kept[i, k])
-                kept[i, k] = value
+                shares[k] += count * (value - responsibilities[i, k])
+                responsibilities[i, k] = value
 
 
 @inlined
-def _log_likelihoods(counts, inverse, kept_at):  # type: ignore[no-untyped-def]
-    """Log-likelihood of a document's tokens, of all and of those whose responsibilities are not kept.
+def _log_likelihoods(counts, inverse, responsibility_at):  # type: ignore[no-untyped-def]
+    """Log-likelihood of a document's tokens, of all and of those whose responsibilities are not responsibilities.
 
     A logarithm for every cell would take as long as one of the iterations: probabilities are multiplied up, and the
     logarithm is taken of products of many.
@@ -250,12 +253,12 @@ def _log_likelihoods(counts, inverse, kept_at):  # type: ignore[no-untyped-def]
             for _ in range(1, np.int32(counts[i])):
                 factor *= inverse[i]
             product *= factor
-            if kept_at[i] < 0:
+            if responsibility_at[i] < 0:
                 some *= factor
         else:
             value = counts[i] * np.log(np.float64(inverse[i]))
             of_all += value
-            if kept_at[i] < 0:
+            if responsibility_at[i] < 0:
                 of_some += value
         if product > LARGE or product < ONE / LARGE:
             of_all += np.log(product)
@@ -300,22 +303,64 @@ def _leave_own_votes_out(rows, shares):  # type: ignore[no-untyped-def]
             rows[i, k] *= max(ONE - inverse * rows[i, k], ZERO)
 
 
-@compiled(fastmath=True)
-def expect_documents(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_iter, beyond, warm, old_tokens, tokens_of, shares_of,
-    kept_at, old_kept, kept, leave_out, view_of, one_token, floor, likelihood_of,
-):  # fmt: skip
-    """E step of documents first to last.
+class DocumentCells(NamedTuple):
+    """The cells of documents, one after the other: where each document begins, the words, and their counts."""
 
-    Writes the shares and expected tokens of each document, the log-likelihood given them of all its tokens and of
-    those that keep no responsibilities, and for cells whose responsibilities are kept (``kept_at`` >= 0) these
-    responsibilities, in parts of a token. With ``warm`` it goes on from the expected tokens of the last pass. With
-    ``leave_out`` a cell whose responsibilities were kept sees its word's row in all other documents: the tokens of its
-    own are taken out of it; and every token sees the shares that the other tokens of its document give: the likelihood
-    is that of each token given the others. What one token is worth, and the least a word can have, has one row for each
-    view.
+    indptr: NDArray[np.int64]
+    words: NDArray[np.int32]
+    counts: NDArray[np.float32]
+
+
+class TopicRows(NamedTuple):
+    """What an E step knows of the topics.
+
+    ``one_token`` and ``floor``, which leaving out needs, have one row for each view: what one token adds to a word's
+    probability, and the least that a word can have.
     """
-    K = topics.shape[1]
+
+    table: NDArray[np.float32]
+    prior: NDArray[np.float32]
+    view_of: NDArray[np.uint16]
+    one_token: NDArray[np.float32]
+    floor: NDArray[np.float32]
+
+
+class EStep(NamedTuple):
+    """How an E step goes.
+
+    ``relaxation`` is the over-relaxation of the fixed point; ``warm`` goes on from the expected tokens of the last
+    pass; with ``leave_out`` documents and tokens do not see themselves.
+    """
+
+    n_iter: int
+    relaxation: np.float32
+    warm: bool
+    leave_out: bool
+
+
+class Expected(NamedTuple):
+    """What a pass finds of documents: expected tokens, shares, responsibilities in parts of a token, likelihood.
+
+    Responsibilities are of the cells that keep them: ``responsibility_at`` says where, or -1.
+    """
+
+    tokens: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    responsibilities: NDArray[np.uint16]
+    likelihood: NDArray[np.float64]
+
+
+@compiled(fastmath=True)
+def expect_documents(first, last, cells, responsibility_at, known, how, old_tokens, old_responsibilities, found):  # type: ignore[no-untyped-def]
+    """E step of documents first to last: ``found`` is an :class:`Expected`, written in place.
+
+    With ``leave_out`` a cell whose responsibilities were kept sees its word's row in all other documents
+    (leave-one-document-out: the tokens of its own are taken out of it); and every token sees the shares that the other
+    tokens of its document give, as in CVB0 (Asuncion et al. 2009). The likelihood is then that of each token given the
+    others: of all tokens of the document, and of those that keep no responsibilities.
+    """
+    indptr, words, counts, prior = cells.indptr, cells.words, cells.counts, known.prior
+    K = known.table.shape[1]
     longest = longest_row(first, last, indptr)
     rows, inverse = np.empty((longest, K), np.float32), np.empty(longest, np.float32)
     shares, gathered = np.empty(K, np.float32), np.empty(K, np.float32)
@@ -324,41 +369,44 @@ def expect_documents(  # type: ignore[no-untyped-def]
         start, n = indptr[d], indptr[d + 1] - indptr[d]
         length, frequent = ZERO, ZERO
         for i in range(n):
-            word, own = words[start + i], kept_at[start + i]
+            word, own = words[start + i], responsibility_at[start + i]
             length += counts[start + i]
             if own < 0:
                 frequent += counts[start + i]
-            if leave_out and own >= 0:
-                part, view = counts[start + i] / PARTS, view_of[word]
-                worth, least, before, row = one_token[view], floor[view], old_kept[own], topics[word]
+            if how.leave_out and own >= 0:
+                part, view = counts[start + i] / PARTS, known.view_of[word]
+                one_token, least = known.one_token[view], known.floor[view]
+                before, row = old_responsibilities[own], known.table[word]
                 for k in range(K):
                     tokens = part * np.float32(np.int32(before[k]))
-                    rows[i, k] = max(row[k] - tokens * worth[k], least[k])
+                    rows[i, k] = max(row[k] - tokens * one_token[k], least[k])
             else:
                 for k in range(K):
-                    rows[i, k] = topics[word, k]
+                    rows[i, k] = known.table[word, k]
         scale = ONE + length / prior_total
         for k in range(K):
-            shares[k] = prior[k] + old_tokens[d, k] if warm else prior[k] * scale
-        if leave_out:
+            shares[k] = prior[k] + old_tokens[d, k] if how.warm else prior[k] * scale
+        if how.leave_out:
             _leave_own_votes_out(rows[:n], shares)
         own_inverse = inverse[:n]
-        fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, own_inverse, n_iter, beyond)
+        fixed_point(
+            rows[:n], counts[start : start + n], prior, shares, gathered, own_inverse, how.n_iter, how.relaxation
+        )
         for i in range(n):
-            own = kept_at[start + i]
+            own = responsibility_at[start + i]
             if own >= 0:
                 parts = PARTS * own_inverse[i]
                 for k in range(K):
-                    kept[own, k] = np.int32(parts * shares[k] * rows[i, k] + np.float32(0.5))
-        total = -1.0 if leave_out else 0.0  # one token is not among the others
+                    found.responsibilities[own, k] = np.int32(parts * shares[k] * rows[i, k] + np.float32(0.5))
+        total = -1.0 if how.leave_out else 0.0  # one token is not among the others
         for k in range(K):  # by itself: how a sum is vectorised beside stores depends on where arrays lie
             total += shares[k]
         for k in range(K):
-            shares_of[d, k] = shares[k]
-            tokens_of[d, k] = shares[k] * gathered[k]
-        of_all, of_some = _log_likelihoods(counts[start : start + n], own_inverse, kept_at[start : start + n])
+            found.shares[d, k] = shares[k]
+            found.tokens[d, k] = shares[k] * gathered[k]
+        of_all, of_some = _log_likelihoods(counts[start : start + n], own_inverse, responsibility_at[start : start + n])
         log_total = np.log(max(total, 1e-30))
-        likelihood_of[d, 0], likelihood_of[d, 1] = of_all - length * log_total, of_some - frequent * log_total
+        found.likelihood[d, 0], found.likelihood[d, 1] = of_all - length * log_total, of_some - frequent * log_total
 
 
 @inlined
@@ -367,14 +415,14 @@ def _weights_of_shares(count, total, squares, own):  # type: ignore[no-untyped-d
 
     ``total`` and ``squares`` are the sums of ``row * shares`` and of ``row * row * shares``.
     """
-    inverse = min(own / total, MOST_OWN * total / max(squares, TINY))
+    inverse = min(own / total, OWN_VOTE_CEILING * total / max(squares, TINY))
     weight = count / (total - squares * inverse)
     return weight, weight * inverse
 
 
 @compiled(fastmath=True)
 def collect_words(  # type: ignore[no-untyped-def]
-    first, last, word_ptr, documents, counts, shares_of, topics, kept_at, kept, leave_out, out
+    first, last, word_ptr, documents, counts, shares_of, topics, responsibility_at, responsibilities, leave_out, out
 ):
     """M step of words first to last: expected tokens of each topic, summed document by document.
 
@@ -392,13 +440,13 @@ def collect_words(  # type: ignore[no-untyped-def]
             tokens[k], scaled[k], row[k] = ZERO, ZERO, topics[word, k]
         p, end = word_ptr[word], word_ptr[word + 1]
         while p < end:
-            place = kept_at[p]
+            place = responsibility_at[p]
             if place >= 0:
                 part = counts[p] / PARTS
                 for k in range(K):
-                    tokens[k] += part * np.float32(np.int32(kept[place, k]))
+                    tokens[k] += part * np.float32(np.int32(responsibilities[place, k]))
                 p += 1
-            elif p + 4 <= end and max(kept_at[p + 1], kept_at[p + 2], kept_at[p + 3]) < 0:
+            elif p + 4 <= end and max(responsibility_at[p + 1], responsibility_at[p + 2], responsibility_at[p + 3]) < 0:
                 # Four cells at a time, as in the fixed point.
                 i, j, m, n = documents[p], documents[p + 1], documents[p + 2], documents[p + 3]
                 a, b, c, d = TINY, TINY, TINY, TINY
@@ -439,7 +487,7 @@ def collect_words(  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=True)
-def go_beyond(first, last, others, before, fresh, parts, out):  # type: ignore[no-untyped-def]
+def over_relax(first, last, others, before, fresh, parts, out):  # type: ignore[no-untyped-def]
     """Write the counts of words first to last in all documents, gone on in the direction of their last change.
 
     ``fresh`` are the counts in the documents that were looked at last, ``before`` what they had been, and ``others``
@@ -451,14 +499,14 @@ def go_beyond(first, last, others, before, fresh, parts, out):  # type: ignore[n
         part = parts[word]
         for k in range(K):
             now = others[word, k] + fresh[word, k]
-            value = max(now + part * (fresh[word, k] - before[word, k]), LEAST * now)
+            value = max(now + part * (fresh[word, k] - before[word, k]), STEP_FLOOR * now)
             out[word, k] = value
             sums[k] += value
     return sums
 
 
 @compiled(fastmath=True)
-def column_sums(counts):  # type: ignore[no-untyped-def]
+def topic_sums(counts):  # type: ignore[no-untyped-def]
     """Return the sums over words, in double precision."""
     totals = np.zeros(counts.shape[1])
     for word in range(counts.shape[0]):

@@ -49,7 +49,7 @@ class MixtureDiagnostics:
 
     def __repr__(self) -> str:
         steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items()) or "times not kept"
-        likelihood = f", {self.objective[-1]:.4f} nats a row" if self.objective else ""
+        likelihood = f", {self.objective[-1]:.4f} nats per row" if self.objective else ""
         rest = "" if self.converged else ", not converged"
         why = f" ({self.note})" if self.note else ""
         return (

@@ -15,7 +15,7 @@ from polyad.decompose.whitening.cross import CrossWhitening, cross_loadings, cro
 from polyad.engine import Block, Source, aligned, ordered_by_content, resident, side_by_side, total
 from polyad.models.recipes.dirichlet import polishing_bytes
 from polyad.models.recipes.factors import nonnegative_columns
-from polyad.models.recipes.moment_start import Corpus, with_documents
+from polyad.models.recipes.moment_start import SummedCounts, with_documents
 from polyad.moments import summarise_counts
 from polyad.moments.views.texts import TextSummary, summarise_texts, two_text_moments
 
@@ -39,7 +39,7 @@ class AlignedTexts:
         The views in two groups of about the same number of tokens.
     """
 
-    corpus: Corpus
+    corpus: SummedCounts
     order: tuple[int, ...]
     groups: tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -74,7 +74,7 @@ def align_texts(views: list[Source]) -> AlignedTexts:
     order = tuple(int(number) for number in np.lexsort(sizes.T[::-1])[::-1])
     source = resident(ordered_by_content(aligned(*(views[number] for number in order))))
     groups = two_groups([float(sizes[number, 0]) for number in order])
-    return AlignedTexts(Corpus(source, summarise_counts(source)), order, groups)
+    return AlignedTexts(SummedCounts(source, summarise_counts(source)), order, groups)
 
 
 def _view_sizes(block: Block) -> FloatArray:

@@ -17,7 +17,7 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.inference.background import Restraint, background_words
 from polyad.inference.polish import Polished
 from polyad.inference.presets import Preset
-from polyad.models.recipes.moment_start import UNIGRAM_SHARE, Corpus, word_metric
+from polyad.models.recipes.moment_start import UNIGRAM_SHARE, SummedCounts, word_metric
 from polyad.moments import RawMoments
 
 N_SHAPES = 6  # with 4 held-out bits are .003 to .01 worse, with more hardly better
@@ -140,7 +140,7 @@ def in_one_column(shares: FloatArray, n_shapes: int) -> FloatArray:
     return np.column_stack([topics, shapes.sum(axis=1)])
 
 
-def start_background(raw: RawMoments, corpus: Corpus, topics: FloatArray) -> TopicStart:
+def start_background(raw: RawMoments, corpus: SummedCounts, topics: FloatArray) -> TopicStart:
     """Strip topics of what the corpus shares, and start the shapes of the background from how texts differ in it."""
     summary = corpus.summary
     shared = background_words(corpus.source, summary.word_totals, summary.document_frequency)
@@ -152,7 +152,7 @@ def start_background(raw: RawMoments, corpus: Corpus, topics: FloatArray) -> Top
     return TopicStart(rows, K, Restraint(np.flatnonzero(shared), K, summary.word_totals))
 
 
-def _shapes(raw: RawMoments, corpus: Corpus, shared: NDArray[np.bool_]) -> FloatArray:
+def _shapes(raw: RawMoments, corpus: SummedCounts, shared: NDArray[np.bool_]) -> FloatArray:
     unigram = corpus.unigram
     metric = np.where(shared, word_metric(corpus, 1), 0.0)
     n_shapes = min(N_SHAPES, int((metric > 0).sum()) // WORDS_OF_A_SHAPE)

@@ -11,12 +11,12 @@ from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.engine.blocks import beside_each_other
 from polyad.inference.background import Restraint
-from polyad.inference.expectation import is_own
+from polyad.inference.expectation import is_left_out
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, polish, polish_bytes
 from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import wide_passes
-from polyad.models.recipes.moment_start import Corpus, moment_bytes, with_documents
+from polyad.models.recipes.moment_start import SummedCounts, moment_bytes, with_documents
 from polyad.moments.counts.concentration import mean_shares
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -28,7 +28,7 @@ FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not 
 logger = logging.getLogger("polyad")
 
 
-def planned_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
+def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser) -> int:
     """Return the working memory of a fit beside X, in bytes, and log it: stated before the work, and kept."""
     N, M = corpus.source.shape
     K = n_components
@@ -39,23 +39,23 @@ def planned_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser)
     return planned
 
 
-def polishing_bytes(corpus: Corpus, n_components: int) -> int:
+def polishing_bytes(corpus: SummedCounts, n_components: int) -> int:
     """Return the working memory of polishing, in bytes."""
     summary = corpus.summary
     N, M = summary.n_documents, summary.word_totals.size
-    n_own = total(_own_cells, corpus.source, summary.word_totals)
+    n_own = total(_left_out_cells, corpus.source, summary.word_totals)
     n_held = _n_held(corpus)
     return polish_bytes(N // n_held, M, summary.n_cells // n_held, n_own // n_held, n_components) + 8 * M * n_components
 
 
-def _n_held(corpus: Corpus) -> int:
+def _n_held(corpus: SummedCounts) -> int:
     """Return in how many parts, of about the same size, documents are held: one of them is in memory at a time."""
     return 1 if corpus.source.in_memory else corpus.source.n_shards
 
 
-def _own_cells(block: Block, word_totals: FloatArray) -> int:
+def _left_out_cells(block: Block, word_totals: FloatArray) -> int:
     cells = beside_each_other(block.views)
-    return int(is_own(cells.data, cells.indices, word_totals).sum())
+    return int(is_left_out(cells.data, cells.indices, word_totals).sum())
 
 
 def polish_prior(n_components: int) -> FloatArray:
@@ -64,7 +64,7 @@ def polish_prior(n_components: int) -> FloatArray:
 
 
 def polish_topics(
-    corpus: Corpus,
+    corpus: SummedCounts,
     topics: FloatArray,
     prior: FloatArray | None,
     smoothing: FloatArray | None,

@@ -19,7 +19,7 @@ from polyad.decompose.orthogonal.contractions import contract
 from polyad.decompose.orthogonal.newton import newton_rotation
 from polyad.decompose.unmixing import simplex_rows
 from polyad.engine import single_threaded_blas
-from polyad.models.recipes.moment_start import Corpus, MomentStart, start_from_moments
+from polyad.models.recipes.moment_start import MomentStart, SummedCounts, start_from_moments
 from polyad.moments import RawMoments
 from polyad.moments.symmetric import outer_cube, symmetrise
 
@@ -252,7 +252,7 @@ class OwnTotal:
 
 
 def start_at_usual_total(
-    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, usual: float
+    raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, usual: float
 ) -> tuple[MomentStart, OwnTotal | None]:
     """Return the topics for the usual total, and the total that the third moment tells, if it does."""
     recording = _Recording(method)

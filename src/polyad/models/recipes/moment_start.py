@@ -25,7 +25,7 @@ FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the cor
 
 
 @dataclass(frozen=True)
-class Corpus:
+class SummedCounts:
     """A corpus that has been checked and summed up once.
 
     Attributes
@@ -71,8 +71,8 @@ def moment_sample(source: Source, n_passes: int) -> Source:
     return first_rows(source, source.edges[n_shards])
 
 
-def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
-    """Return the scale of each word in the whitening: (tokens a document)^(-1/4), and 0 for rare words.
+def word_metric(corpus: SummedCounts, n_components: int) -> FloatArray:
+    """Return the scale of each word in the whitening: (tokens per document)^(-1/4), and 0 for rare words.
 
     Rare words carry noise and no directions of their own; what they share with the others is filled in when the
     components are turned back to the whole vocabulary.
@@ -86,7 +86,7 @@ def word_metric(corpus: Corpus, n_components: int) -> FloatArray:
     return np.where(enough, frequency**-0.25, 0.0)
 
 
-def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) -> int:
+def moment_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser) -> int:
     """Return the working memory of :func:`start_from_moments`, in bytes."""
     (N, M), dear = corpus.source.shape, corpus.source.passes_are_dear
     n_cells = corpus.summary.n_cells
@@ -98,7 +98,7 @@ def moment_bytes(corpus: Corpus, n_components: int, method: str | Diagonaliser) 
     return in_flight + columns_used + whitening + third
 
 
-def with_documents(corpus: Corpus, working_bytes: int) -> int:
+def with_documents(corpus: SummedCounts, working_bytes: int) -> int:
     """Return the memory of a fit beside X, given that of its steps.
 
     Documents in memory are copied into their own order, and are there twice while that is done, where X comes in
@@ -136,7 +136,7 @@ class MomentStart:
     energy: float
     polyadic: Polyadic | None = None
 
-    def with_background(self, corpus: Corpus, share: float) -> FloatArray:
+    def with_background(self, corpus: SummedCounts, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
         topics = (1 - share) * self.topics
         topics += share * corpus.unigram
@@ -145,7 +145,7 @@ class MomentStart:
 
 def start_from_moments(
     moments: SymmetricMoments,
-    corpus: Corpus,
+    corpus: SummedCounts,
     n_components: int,
     method: str | Diagonaliser,
     *,
@@ -218,7 +218,7 @@ def _warn_of_noise(start: MomentStart, n_components: int) -> None:
         )
 
 
-def add_unlike_documents(topics: FloatArray, corpus: Corpus, n_components: int) -> FloatArray:
+def add_unlike_documents(topics: FloatArray, corpus: SummedCounts, n_components: int) -> FloatArray:
     """Add, one after the other, the word distribution of the document least like all topics so far.
 
     Stops short where no document differs from the topics there are.

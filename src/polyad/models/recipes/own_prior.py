@@ -16,7 +16,7 @@ from polyad.engine import Block, Source, first_rows, total
 from polyad.inference.polish import SMOOTHING
 from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, predicted_bits
 from polyad.models.recipes.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
-from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Corpus, MomentStart, start_from_moments
+from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, MomentStart, SummedCounts, start_from_moments
 from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import mean_shares
 
@@ -52,7 +52,7 @@ class Beginning:
 
 
 def begin_with_total(
-    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, c0: float
+    raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, c0: float
 ) -> Beginning:
     """Begin with a total that the user gives; each topic has the part of it that documents have of the topic."""
     start = start_from_moments(raw.at(c0), corpus, n_components, method)
@@ -60,7 +60,7 @@ def begin_with_total(
 
 
 def begin_with_prior(
-    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, prior: FloatArray
+    raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, prior: FloatArray
 ) -> Beginning:
     """Begin with a prior that the user gives: its largest entry belongs to the topic with the largest share, and so on.
 
@@ -79,7 +79,7 @@ def matched(begun: Beginning, prior: FloatArray) -> Beginning:
 
 
 def begin(
-    raw: RawMoments, corpus: Corpus, n_components: int, method: str | Diagonaliser, *, polished: bool
+    raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, *, polished: bool
 ) -> Beginning:
     """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
     start, own = start_at_usual_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
@@ -97,12 +97,12 @@ def begin(
     return begun if with_own < with_usual + AS_WELL else usual
 
 
-def _begin_at(own: OwnTotal, corpus: Corpus, c0: float) -> Beginning | None:
+def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> Beginning | None:
     start = own.start(c0)
     return None if start is None else with_own_prior(start, corpus, c0, c0)
 
 
-def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: Corpus, some: Source) -> Beginning:
+def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: SummedCounts, some: Source) -> Beginning:
     """Return the beginning with the total that predicts words best, between half and twice that of the third moment.
 
     Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
@@ -118,7 +118,9 @@ def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: Corpus, some:
     return _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) or begun
 
 
-def begin_gamma_poisson(start: MomentStart, corpus: Corpus, given: FloatArray | None, *, polished: bool) -> Beginning:
+def begin_gamma_poisson(
+    start: MomentStart, corpus: SummedCounts, given: FloatArray | None, *, polished: bool
+) -> Beginning:
     """Begin with the shapes of the gamma-Poisson model: given, as :func:`begin_with_prior`, or those of the moments."""
     if given is not None:
         return matched(with_own_prior(start, corpus, float(given.sum()), None), given)
@@ -151,14 +153,14 @@ def total_of_shapes(values: FloatArray, shares: FloatArray) -> float:
     return float(np.clip(factor, LARGEST**-0.5, SMALLEST**-0.5) ** -2)
 
 
-def with_usual_prior(start: MomentStart, corpus: Corpus, c0: float | None, *, polished: bool) -> Beginning:
+def with_usual_prior(start: MomentStart, corpus: SummedCounts, c0: float | None, *, polished: bool) -> Beginning:
     """Return topics with the flat prior of text."""
     share = UNIGRAM_SHARE if polished else floor_share(corpus)
     topics = start.with_background(corpus, share)
     return Beginning(start, topics, polish_prior(topics.shape[0]), False, c0)
 
 
-def with_own_prior(start: MomentStart, corpus: Corpus, prior_total: float, c0: float | None) -> Beginning:
+def with_own_prior(start: MomentStart, corpus: SummedCounts, prior_total: float, c0: float | None) -> Beginning:
     """Return topics with a prior of a given total, of which each has the share that it has in the mean document."""
     topics = start.with_background(corpus, floor_share(corpus))
     return Beginning(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
@@ -175,7 +177,7 @@ def _predicted_bits(begun: Beginning, source: Source) -> float:
     return predicted_bits(begun.topics, begun.prior, source)
 
 
-def floor_share(corpus: Corpus) -> float:
+def floor_share(corpus: SummedCounts) -> float:
     """Return how much of the corpus' word distribution to have in topics near the truth: less, the more tokens it has.
 
     It is what the prior of topics adds to every word, and no more than a hundredth.

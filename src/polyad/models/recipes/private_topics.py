@@ -5,7 +5,7 @@ import numpy as np
 from polyad.base.arrays import FloatArray
 from polyad.engine import view_of
 from polyad.models.recipes.aligned_start import AlignedTexts
-from polyad.models.recipes.moment_start import Corpus, add_unlike_documents
+from polyad.models.recipes.moment_start import SummedCounts, add_unlike_documents
 from polyad.moments import summarise_counts
 
 
@@ -18,7 +18,7 @@ def with_private_topics(texts: AlignedTexts, topics: FloatArray, n_private: int)
     for view in range(len(texts.order)):
         first, last = texts.edges[view : view + 2]
         source = view_of(texts.source, view)
-        corpus = Corpus(source, summarise_counts(source))
+        corpus = SummedCounts(source, summarise_counts(source))
         n_shared = topics.shape[0]
         found = add_unlike_documents(topics[:, first:last], corpus, n_shared + n_private)[n_shared:]
         own = np.zeros((n_private, topics.shape[1]))

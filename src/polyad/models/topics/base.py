@@ -21,7 +21,7 @@ from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_documents, top_words, word_scores
 from polyad.models.features import refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.recipes.moment_start import Corpus
+from polyad.models.recipes.moment_start import SummedCounts
 from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
@@ -89,10 +89,10 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         self._fit_corpus(corpus, watch)
         return self
 
-    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+    def _fit_corpus(self, corpus: SummedCounts, watch: StopWatch) -> None:
         raise NotImplementedError
 
-    def _read(self, X: Any, sample_weight: Any = None) -> Corpus:
+    def _read(self, X: Any, sample_weight: Any = None) -> SummedCounts:
         """Check the data and sum them up in one pass."""
         n_components = checked_n_components(self.n_components)
         X = counted(X)
@@ -128,7 +128,7 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         remember_columns(self, X, n_features, reset=reset)
 
     def _keep(
-        self, components: FloatArray, topic_tokens: FloatArray, corpus: Corpus, n_topics: int | None = None
+        self, components: FloatArray, topic_tokens: FloatArray, corpus: SummedCounts, n_topics: int | None = None
     ) -> NDArray[np.intp]:
         """Store topics in the canonical order, largest share of tokens first; return the order.
 
@@ -341,7 +341,7 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         return tags
 
 
-def in_tokens(source: Source) -> Corpus:
+def in_tokens(source: Source) -> SummedCounts:
     """Return documents summed up; proportions as documents of so many tokens.
 
     Counts that are there are 1 or more. Where they are less on average they are proportions, or weights such as tf-idf:
@@ -352,7 +352,7 @@ def in_tokens(source: Source) -> Corpus:
     if 0 < summary.tokens < summary.n_cells:
         source = scaled(source, PROPORTIONS_LENGTH / summary.mean_length)
         summary = summarise_counts(source)
-    return Corpus(source, summary)
+    return SummedCounts(source, summary)
 
 
 def column_names(n_topics: int) -> NDArray[np.object_]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.base.determined import DETERMINED
-from polyad.models.recipes.moment_start import Corpus, MomentStart
+from polyad.models.recipes.moment_start import MomentStart, SummedCounts
 from polyad.models.stopwatch import StopWatch
 
 
@@ -72,7 +72,7 @@ class Diagnostics:
 
     def __repr__(self) -> str:
         steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items()) or "times not kept"
-        likelihood = f", {self.objective[-1]:.3f} nats a token" if self.objective else ""
+        likelihood = f", {self.objective[-1]:.3f} nats per token" if self.objective else ""
         return (
             f"Diagnostics({self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words; "
             f"{self.n_too_short:,} documents too short, {self.n_unseen_words:,} words never seen; "
@@ -84,7 +84,7 @@ class Diagnostics:
 
 
 def diagnose(
-    corpus: Corpus,
+    corpus: SummedCounts,
     start: MomentStart,
     objective: tuple[float, ...],
     watch: StopWatch,

@@ -14,7 +14,7 @@ from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample, start_from_moments
+from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample, start_from_moments
 from polyad.models.recipes.own_prior import begin_gamma_poisson
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
@@ -121,7 +121,7 @@ class DiscreteICA(TopicModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+    def _fit_corpus(self, corpus: SummedCounts, watch: StopWatch) -> None:
         K, preset = self.n_components, preset_of(self.polish)
         expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K)))
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
@@ -151,7 +151,7 @@ class DiscreteICA(TopicModel):
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
         self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order)
 
-    def _estimated_shapes(self, corpus: Corpus, cumulants: SymmetricMoments, topics: FloatArray) -> FloatArray:
+    def _estimated_shapes(self, corpus: SummedCounts, cumulants: SymmetricMoments, topics: FloatArray) -> FloatArray:
         """Return the shapes of the intensities: their total over the topics' shares of tokens, or each by itself.
 
         With rates of their own, each topic's mean and variance tell its shape, mean^2 / variance. The variance is read
@@ -167,7 +167,7 @@ class DiscreteICA(TopicModel):
         own = means**2 / np.where(told, variances, 1.0)
         return np.where(told, np.clip(own, shapes / FURTHEST, FURTHEST * shapes), shapes)
 
-    def _total_shape(self, corpus: Corpus) -> float:
+    def _total_shape(self, corpus: SummedCounts) -> float:
         """Return the total of the shapes, from the spread of the lengths (eq. 23) as far as pairs of words agree.
 
         Given the lengths, intensities with one rate are LDA, so that pairs of words tell their total as well, whatever

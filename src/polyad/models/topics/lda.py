@@ -25,7 +25,7 @@ from polyad.models.recipes.background import (
     with_shapes,
 )
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, Corpus, moment_sample
+from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample
 from polyad.models.recipes.own_prior import (
     USUAL_CONCENTRATION,
     Beginning,
@@ -157,7 +157,7 @@ class LDA(TopicModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+    def _fit_corpus(self, corpus: SummedCounts, watch: StopWatch) -> None:
         refuse_unknown("inference", self.inference, get_args(Inference))
         K, preset, n_rows = self.n_components, preset_of(self.polish), self.n_components
         if self._has_background():
@@ -195,7 +195,7 @@ class LDA(TopicModel):
             corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
         )
 
-    def _begin(self, raw: RawMoments, corpus: Corpus, given: FloatArray | None, *, polished: bool) -> Beginning:
+    def _begin(self, raw: RawMoments, corpus: SummedCounts, given: FloatArray | None, *, polished: bool) -> Beginning:
         """Return where polishing begins: with the prior or the total that the user gives, or with those of the data."""
         K, total = self.n_components, self._given_total()
         if given is not None:
@@ -280,7 +280,7 @@ class LDA(TopicModel):
             raise ValueError(f"concentration is {self.concentration}; give 'auto' or a positive number.")
         return float(self.concentration)
 
-    def _estimated_prior(self, raw: RawMoments, corpus: Corpus, begun: Beginning) -> FloatArray:
+    def _estimated_prior(self, raw: RawMoments, corpus: SummedCounts, begun: Beginning) -> FloatArray:
         """Return the topics' shares of the mean document times the total.
 
         The total is given, or that of the third moment if polishing has begun with it, or that of pairs of words. Where

@@ -14,7 +14,7 @@ from polyad.inference.single_topic import MixturePolished, mixture_completion, p
 from polyad.models.fitting import running
 from polyad.models.recipes.moment_start import (
     UNIGRAM_SHARE,
-    Corpus,
+    SummedCounts,
     moment_bytes,
     moment_sample,
     start_from_moments,
@@ -90,7 +90,7 @@ class SingleTopic(TopicModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_corpus(self, corpus: Corpus, watch: StopWatch) -> None:
+    def _fit_corpus(self, corpus: SummedCounts, watch: StopWatch) -> None:
         K, preset = self.n_components, preset_of(self.polish)
         expect(topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K)))
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
@@ -110,7 +110,7 @@ class SingleTopic(TopicModel):
 
     @staticmethod
     def _polished(
-        corpus: Corpus, topics: FloatArray, weights: FloatArray, smoothing: FloatArray | None, preset: Preset
+        corpus: SummedCounts, topics: FloatArray, weights: FloatArray, smoothing: FloatArray | None, preset: Preset
     ) -> MixturePolished:
         """Polish the mixture; with no pass at all, the tokens of the topics are those that make up the words."""
         if preset.n_passes == 0:

@@ -29,7 +29,7 @@ def processing_points(
 ) -> ProcessingPoints:
     """Return 2K points: every row of one whitener times its scale, with zero in the other view.
 
-    The paper's scale is one number a view, 0.1 over the mean of its absolute entries (eq. 46 of "Beyond CCA"). A
+    The paper's scale is one number per view, 0.1 over the mean of its absolute entries (eq. 46 of "Beyond CCA"). A
     step over the standard deviation of each projection, :func:`unit_scales`, needs no care about the data's units.
     """
     x, y = (np.reshape(scale, (-1, 1)) * W for scale, W in ((x_scale, x_whitener), (y_scale, y_whitener)))
