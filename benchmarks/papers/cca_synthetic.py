@@ -7,7 +7,7 @@ import views
 from polyad import DiscreteCCA, NonGaussianCCA
 from polyad.datasets import make_discrete_cca, make_nongaussian_cca
 
-STEPS = (0.01, 0.1, 0.3, 1.0)  # delta of eq. (46)
+STEPS = (0.001, 0.1, 1.0, 10.0)  # delta of eq. (46)
 
 
 def _flat(N, draw):
@@ -128,13 +128,16 @@ SENSITIVITY = Experiment(
     name="beyond-cca-figure-3",
     source="Beyond CCA, Figure 3 (right)",
     title="Sensitivity of discrete CCA by generalised covariances to the length of its processing points",
-    found="Small processing points (delta = 0.1) do well; large ones fail.",
+    found="Processing points have to be small, or the exponentials blow up; 0.1 is the default.",
     settings=step_settings,
     measure=measure_steps,
     claims=(
         Claim(
-            "The default of the paper, 0.1, is better than 1.",
-            lambda rows: mean(rows, "error", step=0.1) < mean(rows, "error", step=1.0),
+            "Small points do equally well; at ten times the mean size of the entries the error is larger.",
+            lambda rows: (
+                abs(mean(rows, "error", step=0.001) / mean(rows, "error", step=1.0) - 1) < 0.02
+                and mean(rows, "error", step=10.0) > 1.05 * mean(rows, "error", step=0.1)
+            ),
         ),
     ),
     charts=(Chart("N", "error", "step", "", "samples", "l1 error of the loadings", log_x=True),),

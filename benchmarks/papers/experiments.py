@@ -21,6 +21,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     svtd_recovery.EXPERIMENT,
     svtd_texts.EXPERIMENT,
     cca_synthetic.EXPERIMENT,
+    cca_synthetic.SENSITIVITY,
     spectral_recovery.EXPERIMENT,
     thesis_ica.EXPERIMENT,
 )

@@ -92,7 +92,7 @@ def polish(
     word's row without the document at hand. The document's tokens are left out where they are a hundredth of the
     word's tokens or more, which costs keeping the responsibilities of these cells; where they are fewer it makes no
     difference. A collapsed sampler leaves out one token, and the others of a bursty word stand for it. And the fewer
-    tokens per word has, the more of its row in the end is that of the first pass (:func:`shrink_rare_words`).
+    tokens a word has, the more of its row in the end is that of the first pass (:func:`shrink_rare_words`).
 
     In the same way a token explained by the shares of its document is explained by itself in part, the more the shorter
     the document. EM then spreads documents over many topics that are too sharp, most of all where stop words are left

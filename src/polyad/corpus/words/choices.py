@@ -2,7 +2,7 @@
 
 All documents tell their languages when their words have been counted. But n-grams are made of neighbouring kept words,
 so that the stop words must be known before any are counted: there the first documents tell the language. They wait in
-memory until it is known, and no text is read twice. How many documents per word must be in depends on their number, which
+memory until it is known, and no text is read twice. How many documents a word must be in depends on their number, which
 is known at the end.
 """
 
@@ -126,7 +126,7 @@ def find_language(texts: Iterable[str]) -> str | None:
 
 
 def default_min_df(n_documents: int) -> int:
-    """Return in how many documents per word must be to tell something about topics: 2 to 50, with the root of N.
+    """Return in how many documents a word must be to tell something about topics: 2 to 50, with the root of N.
 
     Examples
     --------
