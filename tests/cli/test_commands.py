@@ -70,7 +70,7 @@ def test_a_bar_on_a_terminal_alone_and_only_where_it_is_wanted(polyad, corpus, t
     def bar(description):
         yield lambda *told: drawn.append(told)
 
-    monkeypatch.setattr("polyad.base.terminal.bar", bar)
+    monkeypatch.setattr("polyad.engine.shown.bar", bar)
     monkeypatch.setattr("polyad.cli.terminal.output.bar", bar)
     name, *options = command
     assert polyad(name, corpus, *options).code == 0

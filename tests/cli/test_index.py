@@ -73,13 +73,17 @@ def test_sentences(folder, capsys):
     assert "shard-00000-view-0-data.npy is damaged" in capsys.readouterr().err
 
 
+def interrupted(*given, **options):
+    raise KeyboardInterrupt
+
+
 def test_a_fit_goes_on_from_its_checkpoint(folder, capsys, monkeypatch):
     shards, run_folder = folder / "c.shards", folder / "run"
     values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards)
     values(capsys, "fit", shards, "-k", 2, "-o", folder / "whole.polyad")
     fit = ["fit", str(shards), "-k", "2", "-o", str(folder / "m.polyad"), "--checkpoint", str(run_folder)]
     with monkeypatch.context() as patch:
-        patch.setattr("polyad.models.topics.lda.polish_topics", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("polyad.models.topics.lda.polish_topics", interrupted)
         assert run(fit) == 130
     assert list(run_folder.glob("pass-*.npz"))
     assert not (folder / "m.polyad").exists()

@@ -189,6 +189,7 @@ def test_other_functions_take_a_source(folder):
     assert errors.tobytes() == bootstrap(model, corpus, n_replicates=5).standard_errors.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # sixty documents, and only two kinds of them
 def test_two_sources(folder, tmp_path):
     model = DiscreteCCA(2).fit(CorpusSource(folder), CorpusSource(folder, options=None))
     corpora = CorpusSource(folder).corpus(), CorpusSource(folder, options=None).corpus()

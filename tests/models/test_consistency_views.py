@@ -16,9 +16,10 @@ from polyad.datasets import (
     make_mixed_cca,
     make_nongaussian_cca,
 )
+from polyad.engine import count_blocks, signal_blocks
 from polyad.metrics import amari_distance, match_rows
 from polyad.models import UndeterminedWarning
-from polyad.models.recipes.cross import CrossOptions, paired_views, points_of
+from polyad.models.recipes.cross import CrossOptions, paired, points_of
 from polyad.moments.views.cross import cross_means
 
 FEW, MANY, SEEDS = 2000, 32_000, 2
@@ -163,7 +164,7 @@ def test_the_step_reaches_the_processing_points(statistics, step):
     """The delta of eq. (46), over the mean size of an entry; or a step in standard deviations."""
     sample = make_mixed_cca(300, (5, 6), 2)
     options = CrossOptions(2, statistics, "jdtm", "auto", step, 0.6, None, False, True)
-    source = paired_views(sample.X, sample.Y, x_counts=False, y_counts=True)
+    source = paired(signal_blocks(sample.X), count_blocks(sample.Y))
     rng = np.random.default_rng(0)
     whitening = SimpleNamespace(x_whitener=rng.standard_normal((2, 5)), y_whitener=rng.standard_normal((2, 6)))
     points = points_of(source, whitening, cross_means(source), statistics, options)

@@ -17,6 +17,7 @@ from polyad.corpus import count_words
 from polyad.datasets import make_lda
 from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose import DIAGONALISERS
+from polyad.decompose.methods import rotation_method
 from polyad.engine import count_blocks, signal_blocks, use
 from polyad.metrics import l1_error
 from polyad.models import FractionalCountsWarning, NoiseWarning
@@ -298,11 +299,25 @@ def test_shares_by_every_method_of_inference():
         LDA(3, inference="magic").fit(X)
 
 
-@pytest.mark.parametrize("name", DIAGONALISERS)
+# "svtd_all" and "jd_f" are other uses of svtd and of jacobi, with words of their own.
+NAMES = [name for name, function in DIAGONALISERS.items() if rotation_method(function).name == name]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_diagonaliser_and_its_name_are_the_same(name):
     with warnings.catch_warnings(action="ignore"):
         named, given = (LDA(3, method=method, polish="off").fit(X) for method in (name, DIAGONALISERS[name]))
     assert named.components_.tobytes() == given.components_.tobytes()
+
+
+@pytest.mark.parametrize("name", ["svtd", "svtd_all", "jd_f"])
+def test_words_reach_the_diagonalisers_that_want_them(name):
+    def unknown(stack, **options):  # gets no words
+        return DIAGONALISERS[name](stack, **options)
+
+    with warnings.catch_warnings(action="ignore"):
+        named, given = (LDA(3, method=method, polish="off").fit(X) for method in (name, unknown))
+    assert named.components_.tobytes() != given.components_.tobytes()
 
 
 def test_stability_of_topics():
@@ -317,7 +332,7 @@ def threads(n_jobs=None):
 
 
 def test_numbers_of_jobs_are_those_of_joblib(monkeypatch):
-    monkeypatch.setattr("polyad.engine.runners._cores", lambda: 4)
+    monkeypatch.setattr("polyad.engine.runners.cores", lambda: 4)
     assert [threads(n) for n in (None, 1, 3, -1, -2, -4, -9)] == [4, 1, 3, 4, 3, 1, 1]
     with joblib.parallel_config(n_jobs=1):
         assert threads() == 1

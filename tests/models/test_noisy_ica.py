@@ -50,7 +50,7 @@ def test_transform_is_the_best_linear_estimate():
     X = sample.counts.toarray()
     expected = (X - X.mean(axis=0)) @ np.linalg.solve(covariance, D.T @ V)
     assert np.allclose(model.transform(sample.counts), expected, atol=1e-8 * np.abs(expected).max())
-    with pytest.raises(ValueError, match="X has 19 columns"):
+    with pytest.raises(ValueError, match="X has 19 features"):
         model.transform(X[:, :19])
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.options import Reading
 from polyad.cli.terminal.text import shortened, shown
 
 if TYPE_CHECKING:
-    from polyad.corpus import Corpus
+    from scipy.sparse import csr_array
+
+    from polyad.corpus import Corpus, IndexedCorpus
 
 __all__ = ["example_row", "with_examples"]
 
@@ -20,12 +23,12 @@ EXCERPT = 110
 
 
 def with_examples(
-    topics: list[dict[str, Any]], model: Any, corpus: Corpus, path: str | None, reading: Reading
+    topics: list[dict[str, Any]], model: Any, corpus: Corpus | IndexedCorpus, path: str | None, reading: Reading
 ) -> list[dict[str, Any]]:
     """Add to each topic the document that has most of it, among those long enough to be sure of.
 
     Given the path, the beginning of its text is read from there again; it is None where that is not possible: counts,
-    standard input. A background has no example: it is in all documents alike.
+    shards, standard input. A background has no example: it is in all documents alike.
     """
     rows, shares = _best_documents(model, corpus)
     texts = {} if path is None else _texts(path, reading, set(rows))
@@ -46,29 +49,40 @@ def example_row(topic: dict[str, Any]) -> str | None:
     return f"e.g. {shown(example['id'], 60)}{text}"
 
 
-def _best_documents(model: Any, corpus: Corpus) -> tuple[list[int], list[float]]:
+def _best_documents(model: Any, corpus: Corpus | IndexedCorpus) -> tuple[list[int], list[float]]:
     """Return for each topic the document with the largest share of it, and the share; block by block."""
     import numpy as np
 
-    lengths = np.asarray(corpus.counts.sum(axis=1)).ravel()
+    lengths = np.concatenate([np.asarray(counts.sum(axis=1)).ravel() for counts in _blocks(corpus)])
     enough = lengths >= min(LONG_ENOUGH, np.median(lengths))
-    n_topics = len(model.components_)
+    n_topics, start = len(model.components_), 0
     best, rows = np.full(n_topics, -1.0), np.zeros(n_topics, np.intp)
-    for start in range(0, len(corpus), BLOCK_DOCUMENTS):
-        block = slice(start, start + BLOCK_DOCUMENTS)
-        shares = np.where(enough[block, None], model.transform(corpus.counts[block]), 0.0)
+    for counts in _blocks(corpus):
+        shares = np.where(enough[start : start + counts.shape[0], None], model.transform(counts), 0.0)
         at = shares.argmax(axis=0)
         larger = shares[at, np.arange(n_topics)] > best
         rows = np.where(larger, start + at, rows)
         best = np.maximum(best, shares.max(axis=0))
+        start += counts.shape[0]
     return rows.tolist(), best.tolist()
+
+
+def _blocks(corpus: Corpus | IndexedCorpus) -> Iterator[csr_array]:
+    """Give the counts block by block, those of shards as they lie on disk."""
+    from polyad.corpus import Corpus
+
+    if isinstance(corpus, Corpus):
+        yield from (corpus.counts[at : at + BLOCK_DOCUMENTS] for at in range(0, len(corpus), BLOCK_DOCUMENTS))
+    else:
+        yield from (block.counts for block in corpus.blocks())
 
 
 def _texts(path: str, reading: Reading, rows: set[int]) -> dict[int, str]:
     """Read the beginnings of some documents; none where the input cannot be read again or is no text."""
     from polyad.corpus import CorpusError, DocumentReader
+    from polyad.corpus.indexing.folder import is_indexed
 
-    if path == "-" or not (os.path.isfile(path) or os.path.isdir(path)):
+    if path == "-" or is_indexed(path) or not (os.path.isfile(path) or os.path.isdir(path)):
         return {}
     found: dict[int, str] = {}
     try:

@@ -35,6 +35,8 @@ class Polyadic:
         their noise turns it.
     whitening, diagonalisation
         What the two steps found.
+    images
+        Of the directions that were whitened: second moment times whitener, M x K, or more with a soft edge.
     """
 
     components: FloatArray
@@ -42,6 +44,7 @@ class Polyadic:
     certainty: FloatArray
     whitening: Whitening
     diagonalisation: Diagonalisation
+    images: FloatArray
 
 
 def polyadic_decomposition(
@@ -106,7 +109,7 @@ def polyadic_decomposition(
             signs = np.where(values < 0, -1.0, 1.0)
             components = (images @ (signs * diagonalisation.rotation)).T  # word by word in memory, as it is used next
     sure = certainty(diagonalisation.turned, whitening.left @ diagonalisation.rotation**2)
-    return Polyadic(components, np.abs(values), sure, whitening, diagonalisation)
+    return Polyadic(components, np.abs(values), sure, whitening, diagonalisation, images)
 
 
 def _largest(found: Diagonalisation, images: FloatArray, n_components: int) -> Diagonalisation:

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         | models.NonGaussianCCA
         | models.MixedCCA
         | models.ICA
+        | models.NoisyDiscreteICA
+        | models.IndependentFactors
         | models.HiddenMarkov
         | models.MultiViewMixture
         | models.SphericalMixture
@@ -93,8 +95,8 @@ def save(
 
     Parameters
     ----------
-    model : LDA, DiscreteICA, SingleTopic, PolylingualLDA, DiscreteCCA, NonGaussianCCA, MixedCCA, ICA or a mixture
-        The fitted model.
+    model : estimator
+        The fitted model, any of polyad's.
     path : str or path
         The file, by custom named ``.polyad``.
     vocabulary : sequence of str or mapping, optional

@@ -284,6 +284,8 @@ STORED: Mapping[str, StoredClass] = {
         {"n_features_in_": "M"},
         ("polyad.models", "FactorDiagnostics"),
         _FACTOR_DIAGNOSTICS,
+        names={"vocabulary_": "M", "feature_names_in_": "M"},
+        text_options=("text_options_",),
     ),
     "IndependentFactors": StoredClass(
         "polyad.models",
@@ -299,6 +301,7 @@ STORED: Mapping[str, StoredClass] = {
         {"n_features_in_": "M"},
         ("polyad.models", "FactorDiagnostics"),
         _FACTOR_DIAGNOSTICS,
+        names={"feature_names_in_": "M"},
     ),
     "HiddenMarkov": StoredClass(
         "polyad.models",

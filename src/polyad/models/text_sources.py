@@ -10,8 +10,18 @@ from polyad.corpus.indexing.folder import is_indexed
 from polyad.engine import Shards, Source, count_blocks
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, is_lazy_frame, names_of_columns
+from polyad.models.features import refuse_other_words, remember_columns
 
-__all__ = ["counted", "counted_over", "known_text", "known_words", "numbered_words", "read_once", "words_of"]
+__all__ = [
+    "counted",
+    "counted_over",
+    "known_text",
+    "known_words",
+    "numbered_words",
+    "read_once",
+    "remember_words",
+    "words_of",
+]
 
 Words = tuple[str, ...] | None
 
@@ -122,6 +132,27 @@ def known_text(X: Any) -> tuple[Words, TextOptions | None]:
 
 def _refuse_different_words() -> None:
     raise ValueError("The parts of X were counted over different words. Count all of them over one vocabulary.")
+
+
+def remember_words(model: Any, X: Any, n_words: int, *, reset: bool) -> None:
+    """Set or compare the words of a model of counts, and the number and names of its columns as scikit-learn does.
+
+    Parameters
+    ----------
+    model
+        The estimator: its ``vocabulary_``, ``text_options_``, ``n_features_in_`` and ``feature_names_in_``.
+    X, n_words
+        Data, and the number of their columns.
+    reset
+        Whether to set them, in a fit, or to compare.
+    """
+    words, options = known_text(X)
+    if reset:
+        # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
+        model.vocabulary_, model.text_options_ = words, options
+    elif words is not None and model.vocabulary_ is not None:
+        refuse_other_words(words, model.vocabulary_)
+    remember_columns(model, X, n_words, reset=reset)
 
 
 def words_of(model: Any) -> tuple[str, ...]:

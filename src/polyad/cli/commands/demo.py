@@ -34,8 +34,11 @@ def demo(
         str, typer.Option("-o", "--output", metavar="FILE", help="Where the model goes.")
     ] = "polyad-demo.polyad",
     page: Annotated[
-        str, typer.Option("--report", metavar="FILE", help="Where the page of the topics goes.")
-    ] = "polyad-demo.html",
+        str | None,
+        typer.Option(
+            "--report", metavar="FILE", help="Where the page of the topics goes.", show_default="beside the model"
+        ),
+    ] = None,
     *,
     running: Running,
     shown: Shown,
@@ -51,6 +54,7 @@ def demo(
     """
     output = Output(shown)
     check_output(out)
+    page = page or str(Path(out).with_suffix(".html"))
     check_output(page, [out])
     started = time.perf_counter()
     estimator = make_model("lda", topics, "fast", "power", running)

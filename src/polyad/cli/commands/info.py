@@ -26,19 +26,28 @@ def info(model: ModelPath, shown: Shown) -> None:
     polyad info corpus.shards
     polyad info model.polyad --json
     """
-    from polyad.cli.commands.index import show_shards
-    from polyad.corpus.indexing.folder import is_indexed
     from polyad.io import read_model_file
 
     output = Output(shown)
-    if is_indexed(model):
-        show_shards(model, output, shown)
+    if Path(model).is_dir() and _show_shards(model, output, shown):
         return
     file = read_model_file(model, bare=True)
     if shown.json:
         output.result(_values(model, file))
     else:
         output.table(("name", "value"), _rows(model, file), wide="value")
+
+
+def _show_shards(path: str, output: Output, shown: Shown) -> bool:
+    """Show a folder of shards, and tell whether it is one; only then is what reads shards loaded."""
+    from polyad.corpus.indexing.folder import is_indexed
+
+    if not is_indexed(path):
+        return False
+    from polyad.cli.commands.index import show_shards
+
+    show_shards(path, output, shown)
+    return True
 
 
 def _rows(path: str, file: ModelFile) -> list[tuple[str, str]]:

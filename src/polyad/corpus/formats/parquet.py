@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from polyad.corpus.documents import CorpusError, Document, Tally
@@ -111,8 +112,8 @@ def _rows(batch: Any, columns: tuple[str, str | None], path: str) -> Iterator[tu
     texts = batch.column(columns[0])
     names = batch.column(columns[1]) if columns[1] is not None else None
     for at in range(batch.num_rows):
-        name = _value(names, at) if names is not None else None
-        text = _value(texts, at)
+        name = _guarded(partial(_value, names, at), path) if names is not None else None
+        text = _guarded(partial(_value, texts, at), path)
         yield (None if name is None or name == "" else str(name)), "" if text is None else text
 
 

@@ -76,9 +76,9 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     kinds_
         The kind of each view.
     view_columns_
-        The names of the columns of each view that was a table, and None for others.
+        The names of the columns of each view that was a table, and None for others; a file does not keep them.
     view_names_
-        The names of the views, where the fit was on a table.
+        The names of the views where the fit was on a table, and None where it was on a list.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -97,6 +97,7 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     n_views: ClassVar[int] = 0  # any number of them
 
     view_columns_: list[tuple[str, ...] | None]
+    view_names_: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -139,9 +140,8 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         expect(mixture_plan(self.max_iter))
         with watch("read"):
             table = views_of_table(views)
-            if table is not None:
-                self.view_names_ = tuple(table)
-                views = list(table.values())
+            self.view_names_ = None if table is None else tuple(table)
+            views = views if table is None else list(table.values())
             given, kinds, widths = fitted_views(views, self.kinds)
             source = ordered_by_content(given)
         if source.n_rows < self.n_components:
@@ -286,7 +286,7 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
 
     def _by_name(self, table: dict[str, Any]) -> list[Any]:
         """Return the views of a table in the order of the fit; those without columns are left out."""
-        names = getattr(self, "view_names_", None)
+        names = self.view_names_
         if names is None:
             raise ValueError("The model was fitted on a list of views: give a list, or fit it on a table.")
         unknown = [name for name in table if name not in names]

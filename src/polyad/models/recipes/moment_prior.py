@@ -14,9 +14,11 @@ from scipy import optimize
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonalisation, Diagonaliser, diagonaliser
-from polyad.decompose.certainty import certainty
+from polyad.decompose.certainty import certainty, leaving
+from polyad.decompose.methods import rotation_method
 from polyad.decompose.orthogonal.contractions import contract
 from polyad.decompose.orthogonal.newton import newton_rotation
+from polyad.decompose.polyadic import Polyadic
 from polyad.decompose.unmixing import simplex_rows
 from polyad.engine import single_threaded_blas
 from polyad.models.recipes.moment_start import MomentStart, SummedCounts, start_from_moments
@@ -256,18 +258,44 @@ def start_at_usual_total(
 ) -> tuple[MomentStart, OwnTotal | None]:
     """Return the topics for the usual total, and the total that the third moment tells, if it does."""
     recording = _Recording(method)
-    # SVTD reads its components off the words of the third moment, in a pass of its own.
-    start = start_from_moments(
-        raw.at(usual), corpus, n_components, method if method == "svtd" else recording, keep=True
-    )
+    # Of words, such as those that SVTD reads its components off, other totals know nothing.
+    wants_words = rotation_method(method).words != "none"
+    start = start_from_moments(raw.at(usual), corpus, n_components, method if wants_words else recording, keep=True)
     found, start = start.polyadic, replace(start, polyadic=None)
-    if found is None or method == "svtd" or n_components == 1:
+    if found is None or wants_words or n_components == 1:
         return start, None
-    rotation, signs = found.diagonalisation.rotation, np.where(found.diagonalisation.values < 0, -1.0, 1.0)
-    sums = rotation @ (signs * found.components.sum(axis=1))
-    moments = WhitenedMoments(usual, found.whitening.whitener @ raw.moments.mean, sums, recording.tensor)
-    total = total_of_moments(moments, rotation)
+    edge = _sharp(found, recording)
+    mean = raw.moments.mean
+    moments = WhitenedMoments(usual, edge.whitener @ mean, edge.images.sum(axis=0), edge.third)
+    total = total_of_moments(moments, edge.rotation)
     if total is None:
         return start, None
-    images = found.components.T @ (signs * rotation).T
-    return start, OwnTotal(*total, start, moments, recording.method, images, raw.moments.mean, found.whitening.left)
+    return start, OwnTotal(*total, start, moments, recording.method, edge.images, mean, edge.left)
+
+
+@dataclass(frozen=True)
+class _SharpEdge:
+    """A decomposition in the space of the first K eigenvectors, all of which count the same."""
+
+    whitener: FloatArray
+    images: FloatArray
+    third: FloatArray
+    rotation: FloatArray
+    left: FloatArray
+
+
+def _sharp(found: Polyadic, recording: _Recording) -> _SharpEdge:
+    """Return a decomposition as it is with a sharp edge: what the model leaves unexplained is told for K topics.
+
+    A soft edge has multiplied the directions by weights and let in some more; the first K are there without a pass.
+    """
+    whitening, K = found.whitening, found.whitening.n_components
+    weights, rotation = whitening.weights[:K], found.diagonalisation.rotation
+    if whitening.weights.size == K and (weights == 1).all():
+        return _SharpEdge(whitening.whitener, found.images, recording.tensor, rotation, whitening.left)
+    whitener = whitening.whitener[:K] / weights[:, None]
+    third = recording.tensor[:K, :K, :K] / np.einsum("i,j,k->ijk", weights, weights, weights)
+    with single_threaded_blas():
+        rotation = recording.method(third).rotation
+    left = leaving(whitening.spectrum, np.ones(K), int(whitener.any(axis=0).sum()), whitening.noise)
+    return _SharpEdge(whitener, found.images[:, :K] / weights, third, rotation, left)

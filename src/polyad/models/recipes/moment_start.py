@@ -233,7 +233,9 @@ def add_unlike_documents(topics: FloatArray, corpus: SummedCounts, n_components:
 
 def _furthest_document(block: Block, topics: FloatArray) -> Best:
     """Return the word distribution of the document that is furthest from the topic nearest to it."""
-    scaled = block.rows.multiply(1 / np.maximum(block.tokens, 1)[:, None]).tocsr()
+    # Fractional counts may come to less than one token.
+    one_over = np.divide(1.0, block.tokens, out=np.zeros(block.tokens.size), where=block.tokens > 0)
+    scaled = block.rows.multiply(one_over[:, None]).tocsr()
     squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
     distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)
     nearest = np.where(block.tokens > 0, distances.min(axis=1), -1.0)

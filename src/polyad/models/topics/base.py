@@ -19,13 +19,12 @@ from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_documents, top_words, word_scores
-from polyad.models.features import refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.moment_start import SummedCounts
 from polyad.models.saving import SavedModel
 from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
-from polyad.models.text_sources import counted, counted_over, known_text, known_words, read_once
+from polyad.models.text_sources import counted, counted_over, known_words, read_once, remember_words
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.moments import summarise_counts
 
@@ -97,7 +96,7 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         n_components = checked_n_components(self.n_components)
         X = counted(X)
         source = count_blocks(X)
-        self._remember_features(X, source.n_columns, reset=True)
+        remember_words(self, X, source.n_columns, reset=True)
         source = weighted(source, sample_weight)
         N, M = source.shape
         if N < 3:
@@ -116,16 +115,6 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
                 f"Only {n_words} of the n_features={M} words occur in X, too few for {n_components} topics."
             )
         return corpus
-
-    def _remember_features(self, X: Any, n_features: int, *, reset: bool) -> None:
-        """Set or compare the number and names of the features, as scikit-learn does."""
-        words, options = known_text(X)
-        if reset:
-            # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
-            self.vocabulary_, self.text_options_ = words, options
-        elif words is not None and self.vocabulary_ is not None:
-            refuse_other_words(words, self.vocabulary_)
-        remember_columns(self, X, n_features, reset=reset)
 
     def _keep(
         self, components: FloatArray, topic_tokens: FloatArray, corpus: SummedCounts, n_topics: int | None = None
@@ -147,7 +136,7 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         check_is_fitted(self, "components_")
         X = counted_over(X, known_words(self), self.n_features_in_, self.text_options_)
         source = count_blocks(X)
-        self._remember_features(X, source.n_columns, reset=False)
+        remember_words(self, X, source.n_columns, reset=False)
         return source
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:

@@ -1,28 +1,30 @@
 """Noisy discrete ICA: counts whose rates are sums of independent intensities, and noise of every word."""
 
-import os
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from polyad.base.arrays import FloatArray
+from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, columns_of, count_blocks, ordered_by_content
-from polyad.models.features import refuse_other_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross
 from polyad.models.recipes.factors import projected_rows
+from polyad.models.saving import SavedModel
+from polyad.models.showing import Shown
+from polyad.models.text_sources import counted, counted_over, known_words, read_once, remember_words
+from polyad.models.topics.base import checked_n_components
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.counts.discrete_ica import discrete_ica_moments
 from polyad.moments.counts.summary import summarise_counts
 from polyad.moments.views.cross import view_variances
 
 
-class NoisyDiscreteICA(BaseEstimator):  # type: ignore[misc]
+class NoisyDiscreteICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Discrete ICA with noise: X ~ Poisson(D a + e), where every word has noise of its own, of any distribution.
 
     The model (12) of "Beyond CCA". Noise of a word adds to its variance and to no covariance, so that the covariances
@@ -50,6 +52,8 @@ class NoisyDiscreteICA(BaseEstimator):  # type: ignore[misc]
         M, of the noise of every word. Its mean is not to be told from that of the intensities.
     mean_
         M, of the counts.
+    vocabulary_
+        The words of the corpus; None where the counts came without words.
     diagnostics_
         A :class:`polyad.models.views.diagnostics.FactorDiagnostics`.
 
@@ -63,15 +67,23 @@ class NoisyDiscreteICA(BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    # Means of the intensities, and with them shares of topics, are not to be told from the means of the noise.
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 1
+
+    n_features_in_: int
+    vocabulary_: tuple[str, ...] | None
+    text_options_: Any
+
     def __init__(
         self,
-        n_components: int = 10,
+        n_components: int = 1,
         *,
         statistics: str = "auto",
         method: str | SimilarityDiagonaliser = "jdtm",
         step: float | None = None,
         max_iter: int | None = None,
-        random_state: int = 0,
+        random_state: int | np.random.RandomState | np.random.Generator | None = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -89,11 +101,15 @@ class NoisyDiscreteICA(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            Documents x words: counts, sparse or dense, or a source of them.
+            Documents x words: counts, sparse or dense, a corpus, or a source of them.
         y
             Not used.
         """
-        source = ordered_by_content(count_blocks(X))
+        K, X = checked_n_components(self.n_components), counted(X)
+        source = count_blocks(X)
+        remember_words(self, X, source.n_columns, reset=True)
+        _refuse_few(source, K)
+        source = ordered_by_content(source)
         halves = word_halves(summarise_counts(source).word_totals)
         views = [columns_of(source, words) for words in halves]
         options = CrossOptions(
@@ -127,30 +143,58 @@ class NoisyDiscreteICA(BaseEstimator):  # type: ignore[misc]
         self.variances_ = sums[order] ** 2
         own = view_variances(source, self.mean_) - self.mean_
         self.noise_variances_ = np.maximum(own - self.variances_ @ self.components_**2, 0.0)
-        self.n_features_in_ = int(self.mean_.size)
         fields = {**diagnostics.__dict__, "certainty": diagnostics.certainty[order]}
         self.diagnostics_ = FactorDiagnostics(**fields)
 
-    def transform(self, X: Any) -> FloatArray:
+    def fit_transform(self, X: Any, y: object = None) -> Floats:
+        """Fit, and return the intensities of the same documents; X may be an iterator, which is read once."""
+        X = read_once(X)
+        return self.fit(X).transform(X)
+
+    def transform(self, X: Any) -> Floats:
         """Return the best linear estimate of the intensities less their means, N x K.
 
         With V the variances of the intensities and P those of a word given them (noise and counting), it is
-        (V^-1 + D P^-1 D')^-1 D P^-1 (x - mean).
+        (V^-1 + D P^-1 D')^-1 D P^-1 (x - mean). In single precision where X has it.
         """
         check_is_fitted(self)
+        counts = counted_over(X, known_words(self), self.n_features_in_, self.text_options_)
+        source = count_blocks(counts)
+        remember_words(self, counts, source.n_columns, reset=False)
         with running(self.n_jobs):
-            source = count_blocks(X)
-            refuse_other_columns(source.n_columns, self.n_features_in_, "X")
             spreads = self.noise_variances_ + self.mean_
             weighted = self.components_ / np.where(spreads > 0, spreads, np.inf)
             precision = np.diag(1 / self.variances_) + weighted @ self.components_.T
-            return projected_rows(source, linalg.solve(precision, weighted, assume_a="pos"), self.mean_)
+            projection = linalg.solve(precision, weighted, assume_a="pos")
+            return in_precision_of(X, projected_rows(source, projection, self.mean_))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
+    @property
+    def n_iter_(self) -> int:
+        """Sweeps or iterations of the diagonaliser."""
+        return self.diagnostics_.n_iter
 
-        save(self, path)
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is non-negative and may be sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _refuse_few(source: Source, n_components: int) -> None:
+    N, M = source.shape
+    if N < 2:
+        raise ValueError(f"X has n_samples={N}, and covariances are learned from documents: give at least 2.")
+    if n_components > M // 2:
+        raise ValueError(
+            f"n_components is {n_components}, and X has n_features={M} words: each half of them must have as many as "
+            "components. Ask for fewer."
+        )
 
 
 def word_halves(totals: FloatArray) -> list[NDArray[np.intp]]:

@@ -1,13 +1,12 @@
 """Independent factors of exchangeable views, by the method of moments."""
 
-import os
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -19,9 +18,13 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import whiten
 from polyad.engine import Block, Source, aligned, count_blocks, ordered_by_content, rows, signal_blocks
 from polyad.engine.blocks import is_sparse
+from polyad.engine.inputs import names_of_columns
 from polyad.models.checks import refuse_unknown
+from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.views import kind_of
+from polyad.models.saving import SavedModel
+from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.moments.views.exchangeable import OBSERVATIONS, FactorMoments, Halves, exchangeable_moments
@@ -29,7 +32,7 @@ from polyad.moments.views.exchangeable import OBSERVATIONS, FactorMoments, Halve
 STATISTICS = ("auto", "third", "fourth")
 
 
-class IndependentFactors(BaseEstimator):  # type: ignore[misc]
+class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Independent factors that two or more exchangeable views are linear in.
 
     The same thing measured several times, sentences of one document, repetitions of an experiment: given the factors,
@@ -70,6 +73,10 @@ class IndependentFactors(BaseEstimator):  # type: ignore[misc]
         K each; the means as far as the mean of the views is a combination of the components.
     cumulants_
         K: the skewness of the factors where the statistics used are of third order, otherwise their excess kurtosis.
+    feature_names_in_
+        The names of the columns, where all views were tables with the same names.
+    view_columns_
+        The names of the columns of each view that was a table, and None for others. A file does not keep them.
     diagnostics_
         A :class:`polyad.models.views.diagnostics.FactorDiagnostics`.
 
@@ -81,6 +88,12 @@ class IndependentFactors(BaseEstimator):  # type: ignore[misc]
     >>> model.factor_means_.shape, model.transform(sample.views).shape
     ((3,), (20000, 3))
     """
+
+    has_topics: ClassVar[bool] = False
+    n_views: ClassVar[int] = 0  # any number of them
+
+    n_features_in_: int
+    view_columns_: list[tuple[str, ...] | None]
 
     def __init__(
         self,
@@ -128,6 +141,7 @@ class IndependentFactors(BaseEstimator):  # type: ignore[misc]
         with watch("diagonalise"):
             found = diagonaliser(self.method)((halves[0] + halves[1]) / 2, max_iter=self.max_iter)
             cumulants = _cumulants(moments, whitening.whitener, images, statistics, found)
+        self._keep_columns(views)
         self.mean_, self.n_features_in_ = moments.mean, moments.mean.size
         columns = (images @ found.rotation).T
         order = np.argsort(-(columns**2).sum(axis=1), kind="stable")
@@ -160,6 +174,7 @@ class IndependentFactors(BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"The views have {source.widths[0]} columns, and the model was fitted on {self.n_features_in_}."
                 )
+            self._refuse_other_names(views)
             # Of n views together a factor of variance 1 has the covariance I, and their mean I + noise / n.
             trust = linalg.inv(np.eye(self.noise_.shape[0]) + self.noise_ / len(source.widths))
             weights = np.sqrt(self.factor_variances_)[:, None] * (trust @ self.whitener_)
@@ -169,16 +184,35 @@ class IndependentFactors(BaseEstimator):  # type: ignore[misc]
         """Fit, and return the estimates of the factors."""
         return self.fit(views).transform(views)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the fitted model as one file without any code in it; :func:`polyad.load` reads it."""
-        from polyad.io import save  # the file knows the models, and not the other way round
-
-        save(self, path)
-
     @property
     def n_iter_(self) -> int:
         """Sweeps or iterations of the diagonaliser."""
         return self.diagnostics_.n_iter
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _keep_columns(self, views: Any) -> None:
+        self.view_columns_ = [names_of_columns(view) for view in views]
+        first = self.view_columns_[0]
+        if first is not None and set(self.view_columns_) == {first}:
+            self.feature_names_in_ = np.array(first, dtype=object)
+
+    def _refuse_other_names(self, views: Any) -> None:
+        """Refuse a table whose columns are those of no view of the fit; views are exchangeable, so any will do."""
+        known = [names for names in getattr(self, "view_columns_", ()) if names is not None]
+        if not known and hasattr(self, "feature_names_in_"):  # of a model that was loaded
+            known = [tuple(self.feature_names_in_)]
+        for number, view in enumerate(views):
+            if known and names_of_columns(view) not in known:
+                refuse_other_names(view, known[min(number, len(known) - 1)], f"view {number}")
 
     def _refuse_bad_parameters(self) -> None:
         refuse_unknown("observation", self.observation, ("auto", *OBSERVATIONS))
