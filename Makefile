@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
+.PHONY: env demo test coverage test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -16,6 +16,9 @@ demo: env
 	$(BIN)/polyad demo
 
 test: env
+	$(BIN)/python -m pytest -n 2
+
+coverage: env
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
 # A real browser for the tests of pages, where it is not there yet, and the checker of accessibility.
