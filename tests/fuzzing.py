@@ -59,10 +59,9 @@ def mutated(data, rng):
 
 def read_texts_and_counts(name, folder):
     """Return a function that reads one input in a format."""
-    from test_fuzz import PACKED, VALID
-
     from polyad.corpus import TOPIC_WORDS, CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus
     from polyad.corpus.formats.recognise import FORMATS
+    from test_fuzz import PACKED, VALID
 
     pairs = TextOptions(stop_words="auto", ngrams=(1, 2))
 

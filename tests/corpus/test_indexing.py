@@ -66,6 +66,7 @@ OPTIONS = {
     "bounds": TextOptions(min_df=5, max_df=0.3, max_features=50),
     "pairs": TextOptions(ngrams=(1, 2), min_df=3),
     "stems": TextOptions(stemming="english", min_df=2, max_features=90),
+    "stems of the language": TextOptions(stop_words="auto", stemming="auto", min_df=2),
 }
 
 
@@ -78,6 +79,8 @@ def test_the_counts_are_those_of_memory(files, monkeypatch, name):
     assert corpus.vocabulary == expected.vocabulary
     assert corpus.report.dropped == expected.report.dropped
     assert corpus.report.options == expected.report.options
+    for told in ("language", "languages", "sampled"):
+        assert getattr(corpus.report, told) == getattr(expected.report, told)
     assert (corpus.report.tokens, corpus.report.empty_documents, corpus.report.min_df) == (
         expected.report.tokens,
         expected.report.empty_documents,
@@ -89,6 +92,53 @@ def test_the_counts_are_those_of_memory(files, monkeypatch, name):
     assert (found.rows != ordered.rows).nnz == 0
     by_id = dict(zip(expected.ids, expected.counts.toarray().tolist()))
     assert dict(zip(corpus.ids[:], found.rows.toarray().tolist())) == by_id
+
+
+ENGLISH = ["the rain and the wind of the sea are not what they were", "we raise the taxes of the state because of you"]
+FRENCH = ["la pluie et le vent de la mer ne sont pas dans le port", "nous avons voté les impôts pour cette nation"]
+CZECH = ["dvě děti si hrají s míčem na pláži", "žena s kloboukem čte knihu", "pes běží po trávě a kočka spí na gauči"]
+CHINESE = ["我们的生活", "他们在北京的大学学习"]
+
+
+@pytest.mark.parametrize(
+    ("given", "languages"),
+    [
+        (ENGLISH * 30 + FRENCH * 20, {"english": 60, "french": 40}),
+        (FRENCH * 9 + ENGLISH * 200, {"english": 418}),
+        (CZECH * 20, {"czech": 60}),
+        (CHINESE * 20, {"chinese": 40}),
+        (["x1 y2 z3"] * 9, {}),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_all_documents_tell_the_languages(tmp_path, monkeypatch, given, languages, order):
+    """By whatever way and in whatever order they come."""
+    small_chunks(monkeypatch, 300)
+    file = tmp_path / "texts.txt"
+    file.write_text("\n".join(given[::order]), encoding="utf-8")
+    options = TextOptions(stop_words="auto")
+    corpus, expected = index(file, tmp_path / "x", options), read_corpus(file, options)
+    assert dict(corpus.report.languages) == languages
+    assert corpus.report.languages == expected.report.languages
+    assert corpus.report.options == expected.report.options
+    assert corpus.report.dropped == expected.report.dropped
+    assert corpus.vocabulary == expected.vocabulary
+    assert len(list(IndexedCorpus(tmp_path / "x").blocks())) == 1
+
+
+def test_stems_of_given_words(files, tmp_path):
+    words, options = ["zebras", "the", *sorted(WORDS)[:50]], TextOptions(stop_words="auto", stemming="auto")
+    corpus = index(sorted(files.glob("texts-*.jsonl")), tmp_path / "x", options, vocabulary=words)
+    expected = in_memory(files, options, vocabulary=words)
+    assert corpus.report.dropped == expected.report.dropped
+    assert corpus.report.tokens == expected.report.tokens
+
+
+def test_runs_of_words_warn_of_other_languages_further_on(tmp_path):
+    file = tmp_path / "texts.txt"
+    file.write_text("\n".join(FRENCH * 120 + ENGLISH * 600), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"first 200 documents \(french language\), and others are in english"):
+        index(file, tmp_path / "x", TextOptions(stop_words="auto", ngrams=(1, 2)))
 
 
 def test_a_model_of_shards_is_the_model_of_memory(files, monkeypatch):

@@ -101,6 +101,26 @@ def test_a_file_brings_the_model_back(tmp_path):
     assert loaded.diagnostics_.statistics == "third"
 
 
+def test_names_of_columns_are_those_of_any_view_and_kept_in_the_file(tmp_path):
+    frames = pytest.importorskip("pandas")
+    first, second = make_independent_factors(2000, 3, 1, n_views=2).views
+    tables = [frames.DataFrame(view, columns=["sun", "rain", "wind"]) for view in (first, second)]
+    model = IndependentFactors(1).fit(tables)
+    model.save(tmp_path / "factors.polyad")
+    turned = tables[1][["rain", "sun", "wind"]]
+    for fitted in (model, polyad.load(tmp_path / "factors.polyad")):
+        assert list(fitted.feature_names_in_) == ["sun", "rain", "wind"]
+        assert fitted.transform([tables[1]]).shape == (2000, 1)
+        with pytest.raises(ValueError, match=r"The columns of view 1 have other feature names .*column 0 is 'rain'"):
+            fitted.transform([tables[0], turned])
+    own = [tables[0], tables[1].rename(columns="other {}".format)]
+    model = IndependentFactors(1).fit(own)
+    assert not hasattr(model, "feature_names_in_")
+    assert np.allclose(model.transform(own), model.transform(own[::-1]))  # views are exchangeable, with their names
+    with pytest.raises(ValueError, match="The columns of view 0 have other feature names"):
+        model.transform([turned])
+
+
 @pytest.mark.parametrize(
     ("views", "options", "message"),
     [

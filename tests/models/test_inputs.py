@@ -21,6 +21,8 @@ from polyad.decompose.methods import rotation_method
 from polyad.engine import count_blocks, signal_blocks, use
 from polyad.metrics import l1_error
 from polyad.models import FractionalCountsWarning, NoiseWarning
+from polyad.models.recipes.moment_start import add_unlike_documents
+from polyad.models.topics.base import in_tokens
 
 SAMPLE = make_lda(400, 60, 3, length=50, prior=0.2, random_state=1)
 X = SAMPLE.counts.tocsr()
@@ -318,6 +320,14 @@ def test_words_reach_the_diagonalisers_that_want_them(name):
     with warnings.catch_warnings(action="ignore"):
         named, given = (LDA(3, method=method, polish="off").fit(X) for method in (name, unknown))
     assert named.components_.tobytes() != given.components_.tobytes()
+
+
+def test_a_document_of_less_than_one_token_becomes_a_topic():
+    with pytest.warns(FractionalCountsWarning):
+        corpus = in_tokens(count_blocks([[5, 5, 0], [4, 6, 0], [0, 0, 0.25]]))
+    topics = add_unlike_documents(np.array([[0.5, 0.5, 0.0]]), corpus, 2)
+    assert np.allclose(topics[1], 0.5 * np.array([0, 0, 1]) + 0.5 * corpus.unigram)
+    assert np.isclose(topics[1].sum(), 1)
 
 
 def test_stability_of_topics():

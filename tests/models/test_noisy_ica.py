@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from polyad import DiscreteICA, NoisyDiscreteICA, load
+from polyad.corpus import TextOptions, count_words
 from polyad.datasets import make_noisy_discrete_ica
 from polyad.metrics import l1_error, match_rows
 from polyad.models.topics.noisy_ica import word_halves
@@ -59,6 +60,30 @@ def test_halves_of_the_words_share_the_tokens():
     first, second = word_halves(totals)
     assert np.array_equal(np.sort(np.concatenate([first, second])), np.arange(101))
     assert abs(totals[first].sum() - totals[second].sum()) < totals.max()
+
+
+def test_words_of_a_corpus_are_kept_and_compared(tmp_path):
+    counts = make_noisy_discrete_ica(600, 6, 2).counts
+    words = ["sun", "rain", "wind", "tax", "bank", "loan"]
+    texts = [" ".join(np.repeat(words, row.astype(int))) for row in counts.toarray()]
+    corpus = count_words(texts, TextOptions())
+    model = NoisyDiscreteICA(2).fit(corpus)
+    assert sorted(model.vocabulary_) == sorted(words)
+    model.save(tmp_path / "a.polyad")
+    back = load(tmp_path / "a.polyad")
+    assert (back.vocabulary_, back.text_options_) == (corpus.vocabulary, corpus.report.options)
+    assert back.transform(corpus).tobytes() == model.transform(corpus).tobytes()
+    with pytest.raises(ValueError, match="counted over other words"):
+        back.transform(count_words([text.replace("sun", "moon") for text in texts], TextOptions()))
+
+
+@pytest.mark.parametrize(
+    ("shape", "n_components", "message"),
+    [((1, 6), 2, "n_samples=1"), ((9, 6), 4, "n_components is 4, and X has n_features=6"), ((9, 6), 0, "from 1 up")],
+)
+def test_too_little_is_a_sentence(shape, n_components, message):
+    with pytest.raises(ValueError, match=message):
+        NoisyDiscreteICA(n_components).fit(np.ones(shape))
 
 
 def test_order_of_documents_threads_and_files(tmp_path):

@@ -16,7 +16,9 @@ from polyad import (
     ICA,
     LDA,
     HiddenMarkov,
+    IndependentFactors,
     MultiViewMixture,
+    NoisyDiscreteICA,
     NonGaussianCCA,
     PolylingualLDA,
     SingleTopic,
@@ -24,7 +26,14 @@ from polyad import (
     select_n_components,
 )
 from polyad.corpus import CorpusSource, TextOptions
-from polyad.datasets import make_discrete_cca, make_ica, make_lda, make_nongaussian_cca
+from polyad.datasets import (
+    make_discrete_cca,
+    make_ica,
+    make_independent_factors,
+    make_lda,
+    make_noisy_discrete_ica,
+    make_nongaussian_cca,
+)
 from polyad.io import ModelFileError
 from polyad.report import charts, write_report
 from polyad.report.page import render
@@ -174,6 +183,9 @@ def other_models():
     yield "Means", SphericalMixture(3), (points,), points
     yield "Transitions", HiddenMarkov(2), (symbols,), symbols
     yield "View 2", MultiViewMixture(2), (views,), views
+    repeats, noisy = make_independent_factors(400, 5, 2).views, make_noisy_discrete_ica(400, 12, 2).counts
+    yield "Variance explained", IndependentFactors(2), (repeats,), repeats
+    yield "Components", NoisyDiscreteICA(2), (noisy,), noisy
 
 
 @pytest.mark.filterwarnings("ignore")

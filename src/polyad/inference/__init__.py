@@ -5,6 +5,7 @@ from polyad.inference.heldout import chib, completion_bits, left_to_right
 from polyad.inference.polish import polish
 from polyad.inference.posterior import topic_shares
 from polyad.inference.single_topic import polish_mixture, topic_posterior
+from polyad.inference.variational import variational_passes
 from polyad.moments.counts.concentration import estimate_concentration
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "polish_mixture",
     "topic_posterior",
     "topic_shares",
+    "variational_passes",
 ]

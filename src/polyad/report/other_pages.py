@@ -1,4 +1,4 @@
-"""Pages of models without topics: sources of signals, factors of two views, classes and states."""
+"""Pages of models without topics: sources of signals, factors of views and of counts, classes and states."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -41,12 +41,12 @@ class _Parts:
 
 
 def other_page(model: Any, X: Any, *, title: str) -> Page:
-    """Put together the page of a model of signals, of two views, or of a mixture.
+    """Put together the page of a model of signals, of views, of noisy counts, or of a mixture.
 
     Parameters
     ----------
     model
-        A fitted ICA, CCA or mixture.
+        A fitted ICA, CCA, NoisyDiscreteICA, IndependentFactors or mixture.
     X
         Data, as the model's ``transform`` or ``predict`` takes them (of two views a list of both); None shows the
         model alone.
@@ -58,6 +58,8 @@ def other_page(model: Any, X: Any, *, title: str) -> Page:
         _add_sources(parts, model, X)
     elif hasattr(model, "x_loadings_"):
         _add_factors(parts, model, X)
+    elif _is_of_components(model):
+        _add_components(parts, model, X)
     else:
         _add_classes(parts, model, X)
     fit = fit_charts(model.diagnostics_)
@@ -75,13 +77,22 @@ def _count(model: Any) -> int:
     for attribute in ("mixing_", "x_loadings_"):
         if hasattr(model, attribute):
             return int(getattr(model, attribute).shape[1])
+    if _is_of_components(model):
+        return len(model.components_)
     return len(model.weights_ if hasattr(model, "weights_") else model.startprob_)
 
 
 def _noun(model: Any) -> str:
     if hasattr(model, "mixing_") or hasattr(model, "x_loadings_"):
         return "sources"
+    if _is_of_components(model):
+        return "factors"
     return "states" if hasattr(model, "transmat_") else "classes"
+
+
+def _is_of_components(model: Any) -> bool:
+    """Tell a model whose data are linear in its components: K x M, beside the variances of their factors."""
+    return hasattr(model, "factor_variances_") or hasattr(model, "noise_variances_")
 
 
 def _names(model: Any, what: str) -> list[str]:
@@ -174,6 +185,30 @@ def _add_factors(parts: _Parts, model: Any, X: Any) -> None:
         charts = [(_signal(shared[:, k]), names[k]) for k in range(min(len(names), MOST_SIGNALS))]
         parts.add("Sources", "The value of each source in every row of the data.", charts)
     parts.add("Certainty", "How well the data settle each source, from 0 to 1.", [], _certainty_rows(model, names))
+
+
+def _add_components(parts: _Parts, model: Any, X: Any) -> None:
+    names = _names(model, "factor")
+    variances = model.factor_variances_ if hasattr(model, "factor_variances_") else model.variances_
+    explained = np.asarray(variances) * (model.components_**2).sum(axis=1)
+    parts.add(
+        "Variance explained",
+        "How much of the variance of all columns together is that of each factor.",
+        [(bars(names, explained.tolist(), x="variance", y="factor"), "")],
+    )
+    known = "vocabulary_" if getattr(model, "vocabulary_", None) is not None else "feature_names_in_"
+    features = _features(model, known, model.components_.shape[1])
+    parts.add(
+        "Components",
+        "What each factor adds to the columns of the data; the table names the largest entries.",
+        [(_largest_rows(model.components_.T, features, "column", "factor"), "")],
+        [["factor", "largest entries"], *_top_loadings(model.components_.T, features, names)],
+    )
+    if X is not None:
+        found = np.asarray(model.transform(X))
+        charts = [(_signal(found[:, k]), names[k]) for k in range(min(len(names), MOST_SIGNALS))]
+        parts.add("Factors", "The estimate of each factor in every row of the data.", charts)
+    parts.add("Certainty", "How well the data settle each factor, from 0 to 1.", [], _certainty_rows(model, names))
 
 
 def _top_loadings(loadings: Any, features: Sequence[str], names: Sequence[str]) -> list[list[str]]:

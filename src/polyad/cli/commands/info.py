@@ -89,6 +89,7 @@ def _sizes(file: ModelFile) -> str:
     if file.header["class"] in (
         "ICA",
         "IndependentFactors",
+        "NoisyDiscreteICA",
         "NonGaussianCCA",
         "MixedCCA",
         "SphericalMixture",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,9 +37,7 @@ class Chunk:
     counts
         Documents x terms of the chunk.
     terms
-        The terms of the columns: words, n-grams or stems.
-    forms
-        Where terms are stems, for each word that occurs the column of its stem and its occurrences.
+        The terms of the columns: words or n-grams.
     dropped
         For each reason the words that were left out, with their occurrences.
     """
@@ -48,7 +46,6 @@ class Chunk:
     ids: tuple[str, ...] | None
     counts: csr_array
     terms: tuple[str, ...]
-    forms: dict[str, tuple[int, int]]
     dropped: dict[str, dict[str, int]]
 
 
@@ -99,7 +96,7 @@ def write_chunk(file: Path, chunk: Chunk) -> None:
     """Write a chunk; the file appears when it is whole."""
     terms, term_ends = packed(chunk.terms)
     ids, id_ends = packed(chunk.ids or ())
-    plain = {"digest": chunk.digest, "named": chunk.ids is not None, "forms": chunk.forms, "dropped": chunk.dropped}
+    plain = {"digest": chunk.digest, "named": chunk.ids is not None, "dropped": chunk.dropped}
     header = np.frombuffer(json.dumps(plain).encode(), np.uint8)
     counts = chunk.counts
     arrays = {
@@ -124,7 +121,7 @@ def read_chunk(file: Path, *, digest_only: bool = False) -> Chunk:
         with np.load(file, allow_pickle=False) as arrays:
             header = json.loads(arrays["header"].tobytes())
             if digest_only:
-                return Chunk(header["digest"], None, csr_array((0, 0)), (), {}, {})
+                return Chunk(header["digest"], None, csr_array((0, 0)), (), {})
             terms = tuple(unpacked(arrays["terms"], arrays["term_ends"]))
             ids = tuple(unpacked(arrays["ids"], arrays["id_ends"])) if header["named"] else None
             indptr = arrays["indptr"]
@@ -137,8 +134,7 @@ def read_chunk(file: Path, *, digest_only: bool = False) -> Chunk:
             "documents anew",
             path=str(file),
         ) from error
-    forms = {form: (int(column), int(total)) for form, (column, total) in header["forms"].items()}
-    return Chunk(header["digest"], ids, counts, terms, forms, header["dropped"])
+    return Chunk(header["digest"], ids, counts, terms, header["dropped"])
 
 
 @dataclass(frozen=True)
@@ -183,11 +179,14 @@ class CountedChunks(Source):
         The row numbers at which the chunks begin, and the number of all rows.
     terms
         The term of each column.
+    counted_as
+        The term of each word that is counted, which may be its stem; where it is None, all terms are themselves.
     """
 
     folder: Path
     row_edges: tuple[int, ...]
     terms: tuple[str, ...]
+    counted_as: Mapping[str, str] | None = None
 
     @property
     def edges(self) -> tuple[int, ...]:
@@ -211,7 +210,8 @@ class CountedChunks(Source):
 
     @cached_property
     def _column_of(self) -> dict[str, int]:
-        return {term: column for column, term in enumerate(self.terms)}
+        of_term = {term: column for column, term in enumerate(self.terms)}
+        return of_term if self.counted_as is None else {word: of_term[as_] for word, as_ in self.counted_as.items()}
 
     def shard(self, number: int, /) -> Block:
         """Return the documents of a chunk."""

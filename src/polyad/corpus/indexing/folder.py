@@ -256,6 +256,7 @@ def report_from(plain: Mapping[str, Any]) -> CorpusReport:
         for reason, drop in values["dropped"].items()
     }
     values["duplicate_examples"] = tuple(values["duplicate_examples"])
+    values["languages"] = tuple((name, documents) for name, documents in values.get("languages", ()))
     if values["reading"] is not None:
         reading: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in values["reading"].items()

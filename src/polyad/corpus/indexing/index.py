@@ -34,14 +34,20 @@ from polyad.corpus.indexing.chunks import (
 )
 from polyad.corpus.indexing.folder import IndexedCorpus, write_description
 from polyad.corpus.indexing.inputs import ManyFiles, expand, is_count_file
-from polyad.corpus.indexing.terms import Choice, Totals, choose, dropped_words, look_up
+from polyad.corpus.indexing.terms import Choice
+from polyad.corpus.indexing.words import choose_from_chunks, settle_stop_words
 from polyad.corpus.reading import ReadProgress, read_blocks, read_corpus, words_of_counts
 from polyad.corpus.report import CorpusReport
-from polyad.corpus.words.choices import TOPIC_WORDS, Beginning, default_min_df, look_at_beginning, of_counts
-from polyad.corpus.words.chunks import ChunkCounts
+from polyad.corpus.words.choices import (
+    TOPIC_WORDS,
+    Beginning,
+    SpreadSample,
+    begin_counting,
+    default_min_df,
+    of_counts,
+)
 from polyad.corpus.words.counting import CHUNK_CHARACTERS, CHUNK_DOCUMENTS, Counting, count_chunks
 from polyad.corpus.words.tokens import TextOptions
-from polyad.corpus.words.vocabulary import stem_terms
 from polyad.engine.disk.shards import MANIFEST, Shards
 from polyad.engine.disk.writer import write_shards
 from polyad.engine.runners import use
@@ -130,7 +136,7 @@ def index(
     with _work(target, plan, restart) as work:
         job = _Job(work, files, options, reading, n_jobs, progress or (lambda documents, fraction: None))
         counted = _count_matrix(job, vocabulary) if of_counted[0] else _count_text(job)
-        choice = _chosen(work, counted, vocabulary)
+        choice = _chosen(job, counted, vocabulary)
         if not choice.words:
             raise CorpusError(
                 f"not one word of the {counted.edges[-1]:,} documents is left; lower the bound min_df or raise max_df",
@@ -164,8 +170,11 @@ class _Counted:
     """
 
     edges: tuple[int, ...]
-    beginning: Beginning
+    options: TextOptions
     reading: ReadReport
+    language: str | None = None
+    languages: tuple[tuple[str, int], ...] = ()
+    sampled: int = 0
     columns: tuple[str, ...] | None = None
     has_words: bool = True
 
@@ -193,7 +202,7 @@ def _plan(
     """Return what a call asks for, as plain values that a later call can be compared with."""
     words = None if vocabulary is None else blake2b("\n".join(vocabulary).encode(), digest_size=16).hexdigest()
     names = ["-" if file == "-" else os.path.abspath(file) for file in files]
-    plan = {"version": 1, "files": names, "options": options.to_dict(), "reading": asdict(reading), "vocabulary": words}
+    plan = {"version": 2, "files": names, "options": options.to_dict(), "reading": asdict(reading), "vocabulary": words}
     return json.loads(json.dumps(plan))
 
 
@@ -261,11 +270,13 @@ class _Pending:
 def _count_text(job: _Job) -> _Counted:
     """Count the texts that were not counted before, chunk by chunk."""
     reader = ManyFiles(job.files, job.reading)
-    beginning, documents = look_at_beginning(reader, job.options)
-    pending, times = _Pending(), Counting()
-    for counted in count_chunks(_uncounted(job, documents, pending, reader), beginning.options, job.n_jobs, times):
+    beginning, how, documents = begin_counting(reader, job.options)
+    pending, times, spread = _Pending(), Counting(), SpreadSample()
+    if beginning.sampled:
+        documents = spread.over(documents)
+    for counted in count_chunks(_uncounted(job, documents, pending, reader), how, job.n_jobs, times):
         number, ids, digest = pending.waiting.popleft()
-        write_chunk(job.chunks.file(number), _as_chunk(counted, ids, digest, beginning.options))
+        write_chunk(job.chunks.file(number), Chunk(digest, ids, as_csr(counted), tuple(counted.terms), counted.dropped))
     report = reader.report
     if pending.edges[-1] == 0:
         bad = f"; {report.bad} bad records were skipped" if report.bad else ""
@@ -274,7 +285,19 @@ def _count_text(job: _Job) -> _Counted:
     if sentence is not None:
         warnings.warn(sentence, UserWarning, stacklevel=3)
     _refuse_more(job, len(pending.edges) - 1)
-    return _Counted(tuple(pending.edges), beginning, report)
+    if beginning.sampled:
+        spread.warn_of_others(beginning)
+    return _settled(job, tuple(pending.edges), beginning, report)
+
+
+def _settled(job: _Job, edges: tuple[int, ...], beginning: Beginning, report: ReadReport) -> _Counted:
+    """Settle the stop words where all documents tell them."""
+    options = beginning.options
+    if options.stop_words != "auto":
+        return _Counted(edges, options, report, beginning.language, sampled=beginning.sampled)
+    options, stopping = settle_stop_words(job.chunks, options)
+    language = stopping.languages[0][0] if stopping.languages else None
+    return _Counted(edges, options, report, language, stopping.languages, edges[-1])
 
 
 def _refuse_more(job: _Job, n_chunks: int) -> None:
@@ -301,19 +324,6 @@ def _uncounted(job: _Job, documents: Any, pending: _Pending, reader: ManyFiles) 
         job.progress(pending.edges[-1], reader.fraction)
 
 
-def _as_chunk(counted: ChunkCounts, ids: tuple[str, ...] | None, digest: str, options: TextOptions) -> Chunk:
-    counts, terms = as_csr(counted), tuple(counted.terms)
-    forms: dict[str, tuple[int, int]] = {}
-    if options.stemming is not None:
-        stems = stem_terms(terms, options.stemming)
-        group_of = {stem: group for group, stem in enumerate(dict.fromkeys(stems))}
-        groups = np.fromiter(map(group_of.__getitem__, stems), np.int64, len(stems))
-        totals = np.asarray(counts.sum(axis=0, dtype=np.int64)).ravel()
-        forms = {form: (int(group), int(n)) for form, group, n in zip(terms, groups, totals)}
-        counts, terms = map_columns(counts, groups, len(group_of)), tuple(group_of)
-    return Chunk(digest, ids, counts, terms, forms, counted.dropped)
-
-
 def _count_matrix(job: _Job, vocabulary: Sequence[str] | None) -> _Counted:
     """Take counts as they are, block by block."""
     (path,) = job.files
@@ -337,14 +347,14 @@ def _count_matrix(job: _Job, vocabulary: Sequence[str] | None) -> _Counted:
             places[used] = np.arange(used.size)
             counts = map_columns(block.counts, places, used.size)
             terms = tuple(columns[at] for at in used.tolist())
-            write_chunk(job.chunks.file(number), Chunk(digest, None if numbered else block.ids, counts, terms, {}, {}))
+            write_chunk(job.chunks.file(number), Chunk(digest, None if numbered else block.ids, counts, terms, {}))
         edges.append(last)
         job.progress(last, None)
     if columns is None or edges[-1] == 0:
         raise CorpusError("there are no documents in it", path=path)
     _refuse_more(job, len(edges) - 1)
     report = replace(report, documents=edges[-1])
-    return _Counted(tuple(edges), Beginning(job.options), report, columns, has_words=found is not None)
+    return _Counted(tuple(edges), job.options, report, columns=columns, has_words=found is not None)
 
 
 def _raw(counts: csr_array) -> bytes:
@@ -359,39 +369,14 @@ def _matrix_blocks(path: str, reading: ReadOptions, words: tuple[str, ...] | Non
     yield from (whole[first : first + COUNT_ROWS] for first in range(0, len(whole), COUNT_ROWS))
 
 
-def _chosen(work: Path, counted: _Counted, vocabulary: Sequence[str] | None) -> Choice:
+def _chosen(job: _Job, counted: _Counted, vocabulary: Sequence[str] | None) -> Choice:
     """Choose the words when all documents are counted."""
-    options, n_documents = counted.beginning.options, counted.edges[-1]
-    terms, forms, left = (Totals(work / name) for name in ("terms", "forms", "left"))
-    for chunk in ChunkFiles(work / "chunks"):
-        in_documents = np.bincount(chunk.counts.indices, minlength=len(chunk.terms))
-        tokens = np.bincount(chunk.counts.indices, chunk.counts.data, len(chunk.terms)).astype(np.int64)
-        terms.add(chunk.terms, in_documents.tolist(), tokens.tolist())
-        if chunk.forms:
-            names = [f"{chunk.terms[column]}\0{form}" for form, (column, _) in chunk.forms.items()]
-            forms.add(names, [0] * len(names), [total for _, total in chunk.forms.values()])
-        for reason, words in chunk.dropped.items():
-            left.add([f"{reason}\0{word}" for word in words], [0] * len(words), words.values())
-    dropped = dropped_words(left)
-    if vocabulary is not None:
-        asked = tuple(vocabulary)
-        keys = asked if options.stemming is None else tuple(stem_terms(asked, options.stemming))
-        choice = look_up(terms, asked, keys)
-    elif counted.columns is not None:
-        choice = Choice(counted.columns, counted.columns, {})
-    else:
-        named = None if options.stemming is None else _named(forms)
-        choice = choose(terms, n_documents, options, named)
-    return choice._replace(dropped={**dropped, **choice.dropped})
-
-
-def _named(forms: Totals) -> dict[str, str]:
-    """Return for each stem its most frequent form, the first by alphabet of equals."""
-    best: dict[str, tuple[int, str]] = {}
-    for term in forms:
-        stem, _, form = term.name.partition("\0")
-        best[stem] = min(best.get(stem, (1, "")), (-term.tokens, form))
-    return {stem: form for stem, (_, form) in best.items()}
+    if counted.columns is None:
+        return choose_from_chunks(job.work, job.chunks, counted.options, counted.edges[-1], vocabulary)
+    if vocabulary is None:
+        return Choice(counted.columns, counted.columns, {})
+    as_they_are = TextOptions()  # words of counts are neither split nor stemmed
+    return choose_from_chunks(job.work, job.chunks, as_they_are, counted.edges[-1], vocabulary)
 
 
 def _finish(
@@ -405,7 +390,7 @@ def _finish(
     chosen: bool,
 ) -> None:
     """Sort the counts into shards, describe them, and give the folder its name."""
-    source = CountedChunks(work / "chunks", counted.edges, choice.terms)
+    source = CountedChunks(work / "chunks", counted.edges, choice.terms, choice.counted_as)
     with use(n_jobs):
         shards = write_shards(source, work / "shards")
     ids = _ordered_ids(source, shards)
@@ -419,7 +404,7 @@ def _finish(
 
 
 def _report(shards: Shards, counted: _Counted, choice: Choice, chosen: bool) -> CorpusReport:
-    options, min_df = counted.beginning.options, None
+    options, min_df = counted.options, None
     if options.min_df == "auto":
         min_df = default_min_df(shards.n_rows) if chosen else None
         options = replace(options, min_df=min_df or 1)
@@ -434,8 +419,9 @@ def _report(shards: Shards, counted: _Counted, choice: Choice, chosen: bool) -> 
         empty_documents=empty,
         reading=counted.reading,
         options=options if counted.columns is None else None,
-        language=counted.beginning.language,
-        sampled=counted.beginning.sampled,
+        language=counted.language,
+        languages=counted.languages,
+        sampled=counted.sampled,
         min_df=min_df,
     )
 

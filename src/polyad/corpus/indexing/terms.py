@@ -112,11 +112,16 @@ class _Tally:
 
 
 class Choice(NamedTuple):
-    """The words of a vocabulary in their order, the terms counted there, and what was left out."""
+    """The words of a vocabulary in their order, the terms counted there, and what was left out.
+
+    ``counted_as`` has for every word that is counted its term, which may be a stem; where it is None, all terms are
+    counted as themselves.
+    """
 
     words: tuple[str, ...]
     terms: tuple[str, ...]
     dropped: dict[str, Dropped]
+    counted_as: dict[str, str] | None = None
 
 
 def choose(
@@ -171,13 +176,19 @@ class _Last:
         return self.key > other.key
 
 
-def look_up(totals: Iterable[Term], vocabulary: Iterable[str], terms: Iterable[str]) -> Choice:
-    """Take the words of a given vocabulary, counted under given terms, and tell what it lacks."""
+def look_up(
+    totals: Iterable[Term], vocabulary: Iterable[str], terms: Iterable[str], *, stemmed: bool = False
+) -> Choice:
+    """Take the words of a given vocabulary, counted under given terms, and tell what it lacks.
+
+    Where ``stemmed``, the totals are of words with their stems in front: a stem, a zero and a word.
+    """
     words, keys = tuple(vocabulary), tuple(terms)
     known, lost = set(keys), _Tally()
     for term in totals:
-        if term.name not in known:
-            lost.add(term.name, term.tokens)
+        key, word = term.name.split("\0", 1) if stemmed else (term.name, term.name)
+        if key not in known:
+            lost.add(word, term.tokens)
     return Choice(words, keys, {"unknown words": lost.dropped()} if lost.words else {})
 
 

@@ -14,14 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from polyad.corpus.documents import Document
-from polyad.corpus.words.detection import counted_texts, guess_language, languages_of, without_spaces
+from polyad.corpus.words.detection import counted_texts, guess_language, languages_of
 from polyad.corpus.words.languages import StopWords, check_stemmer, load_stop_words
+from polyad.corpus.words.scripts import without_spaces
 from polyad.corpus.words.tokens import TextOptions
 
 __all__ = [
     "TOPIC_WORDS",
     "Beginning",
     "SpreadSample",
+    "begin_counting",
     "default_min_df",
     "find_language",
     "look_at_beginning",
@@ -75,6 +77,26 @@ def look_at_beginning(
     language = find_language(_text(document)[:SAMPLE_CHARACTERS] for document in waiting)
     stop_words = load_stop_words(language)
     return Beginning(with_stop_words(options, stop_words), language, len(waiting)), chain(waiting, rest)
+
+
+def begin_counting(
+    documents: Iterable[Document | str], options: TextOptions
+) -> tuple[Beginning, TextOptions, Iterable[Document | str]]:
+    """Settle what must be known before the first word is counted; return how to count, and all documents.
+
+    Stop words that are left to the languages of all documents are counted first, and told at the end. But runs of words
+    are of those that are kept, which must be known before any is counted.
+
+    Examples
+    --------
+    >>> beginning, counted, _ = begin_counting(["the rain"], TextOptions(stop_words="auto"))
+    >>> beginning.options.stop_words, counted.stop_words
+    ('auto', None)
+    """
+    if options.stop_words == "auto" and options.ngrams == (1, 1):
+        return Beginning(options), replace(options, stop_words=None, stemming=None), documents
+    beginning, documents = look_at_beginning(documents, options)
+    return beginning, beginning.options, documents
 
 
 class SpreadSample:

@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from polyad.corpus.corpus import Corpus, complete_report, map_columns
 from polyad.corpus.documents import Document
 from polyad.corpus.report import CorpusReport, Dropped
-from polyad.corpus.words.choices import Beginning, SpreadSample, default_min_df, look_at_beginning, with_stop_words
+from polyad.corpus.words.choices import Beginning, SpreadSample, begin_counting, default_min_df, with_stop_words
 from polyad.corpus.words.chunks import ChunkCounts, Numbering, count_chunk
 from polyad.corpus.words.stopping import Stopping, choose_stop_words
 from polyad.corpus.words.tokens import TextOptions, drop_reason
@@ -85,15 +85,11 @@ def count_words(
         raise TypeError("documents must be a list of texts, not one text; put it in a list.")
     merged = _Merged()
     started = time.perf_counter()
-    options = options or TextOptions()
-    # Runs of words are of those that are kept, which must be known before any is counted.
-    at_end = options.stop_words == "auto" and options.ngrams == (1, 1)
-    beginning, documents = (Beginning(options), documents) if at_end else look_at_beginning(documents, options)
+    beginning, counted, documents = begin_counting(documents, options or TextOptions())
     merged.seconds_reading += time.perf_counter() - started
     spread = SpreadSample()
     if beginning.sampled:
         documents = spread.over(documents)
-    counted = replace(options, stop_words=None, stemming=None) if at_end else beginning.options
     for chunk in count_chunks(_chunks(documents, merged), counted, n_jobs, merged):
         merged.add(chunk)
         if progress is not None:

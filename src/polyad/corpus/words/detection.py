@@ -7,28 +7,38 @@ it is in. Ordinary text gets .13 to .35 by that, words of no language (names, co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.corpus.corpus import map_columns
 from polyad.corpus.words.function_words import function_words, listed_languages
 from polyad.corpus.words.languages import language_name
 from polyad.corpus.words.tokens import TextOptions, split_words
 
-__all__ = ["Language", "counted_texts", "guess_language", "languages_of", "without_spaces"]
+__all__ = [
+    "Language",
+    "Listed",
+    "counted_texts",
+    "guess_language",
+    "is_listed",
+    "languages_in",
+    "languages_of",
+    "listed_counts",
+    "row_lengths",
+]
 
 LEAST_SHARE = 0.05  # of its words, weighted: below it a text is a list, code, or in a language that no list is of
 LEAST_WORDS = 2  # different ones of a language
 LEAST_DOCUMENTS = 0.05  # of all documents that make another language one to tell of
 DOCUMENTS_AT_ONCE = 10_000
 CLEARLY = 2.5  # times as much of its own words than of the first language's: neighbours share half of theirs
-# Kana, Han and Hangul apart: Korean has spaces between its words.
-_NO_SPACES = (("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"))
 
 
 @dataclass(frozen=True)
@@ -53,11 +63,48 @@ class Language:
     rows: NDArray[np.intp]
 
 
-def languages_of(terms: Sequence[str], counts: csr_array) -> list[Language]:
-    """Tell the languages of documents, given the counts of their words: that of most documents first.
+@dataclass(frozen=True)
+class Listed:
+    """Documents by the words that some language lists, block after block, as often as they are asked for.
 
-    Another is one of them only where at least a twentieth of the documents are clearly in it. All documents are looked
-    at.
+    Parameters
+    ----------
+    terms : tuple of str
+        Those of the words that occur, sorted.
+    blocks : callable
+        Gives the blocks: the counts of these words, and the lengths of the documents in all words.
+    """
+
+    terms: tuple[str, ...]
+    blocks: Callable[[], Iterator[tuple[csr_array, NDArray[np.int64]]]]
+
+
+def is_listed(term: str) -> bool:
+    """Tell whether some language lists a word."""
+    return term in _lists()[1]
+
+
+def listed_counts(terms: Sequence[str], counts: csr_array) -> Listed:
+    """Return the documents of a matrix of counts by the words that some language lists."""
+    kept = sorted(filter(is_listed, terms))
+    number = {term: column for column, term in enumerate(kept)}
+    columns = np.fromiter((number.get(term, -1) for term in terms), np.int64, len(terms))
+
+    def blocks() -> Iterator[tuple[csr_array, NDArray[np.int64]]]:
+        for start in range(0, counts.shape[0], DOCUMENTS_AT_ONCE):
+            some = csr_array(counts[start : start + DOCUMENTS_AT_ONCE])
+            yield map_columns(some, columns, len(kept)), row_lengths(some)
+
+    return Listed(tuple(kept), blocks)
+
+
+def row_lengths(counts: csr_array) -> NDArray[np.int64]:
+    """Return the number of words of each document."""
+    return np.asarray(counts.sum(axis=1, dtype=np.int64)).ravel()
+
+
+def languages_of(terms: Sequence[str], counts: csr_array) -> list[Language]:
+    """Tell the languages of documents, given the counts of their words; see :func:`languages_in`.
 
     Examples
     --------
@@ -66,46 +113,59 @@ def languages_of(terms: Sequence[str], counts: csr_array) -> list[Language]:
     >>> [language.name for language in languages_of(terms, counts)]
     ['english', 'french']
     """
-    weights, codes = _weights(terms)
-    totals = np.bincount(counts.indices, weights=counts.data, minlength=len(terms))
+    return languages_in(listed_counts(terms, counts))
+
+
+def languages_in(listed: Listed) -> list[Language]:
+    """Tell the languages of documents: that of most documents first.
+
+    Another is one of them only where at least a twentieth of the documents are clearly in it. All documents are looked
+    at, and their order does not matter: sums are rounded once.
+    """
+    weights, codes = _weights(listed.terms)
+    totals = np.zeros(len(listed.terms))
+    for counts, _ in listed.blocks():
+        totals += np.bincount(counts.indices, weights=counts.data, minlength=len(totals))
     # A made-up word can be a function word of some language by chance, and be frequent; hardly two of them.
     n_words = np.bincount(weights[totals > 0].indices, minlength=len(codes))
     overall = np.where(n_words >= LEAST_WORDS, totals @ weights, 0.0)
     if not overall.any():
         return []
     first = int(overall.argmax())
-    best, own, of_first, lengths = _scored(counts, weights, overall)
+    best, own, of_first, lengths = _scored(listed, weights, overall)
     found = []
     for number in np.unique(best[own > 0]).tolist():
         rows = np.flatnonzero((best == number) & (own > 0))
         enough = rows.size >= LEAST_DOCUMENTS * (own > 0).sum()
-        share = float(own[rows].sum() / lengths[rows].sum())
-        clear = own[rows].sum() >= CLEARLY * of_first[rows].sum()
-        if number != first and n_words[number] >= LEAST_WORDS and enough and clear and share >= LEAST_SHARE:
+        if number == first or n_words[number] < LEAST_WORDS or not enough:
+            continue
+        for_it, for_first = fsum(own[rows]), fsum(of_first[rows])
+        share = for_it / float(lengths[rows].sum())
+        if for_it >= CLEARLY * for_first and share >= LEAST_SHARE:
             found.append(Language(language_name(codes[number]), codes[number], share, rows))
     others = np.concatenate([language.rows for language in found]) if found else np.empty(0, np.intp)
-    rows = np.setdiff1d(np.arange(counts.shape[0]), others)
-    share = float(of_first[rows].sum() / max(lengths[rows].sum(), 1.0))
+    rows = np.setdiff1d(np.arange(lengths.size), others)
+    share = fsum(of_first[rows]) / max(float(lengths[rows].sum()), 1.0)
     if share >= LEAST_SHARE:
         found.append(Language(language_name(codes[first]), codes[first], share, rows))
     return sorted(found, key=lambda language: (-language.rows.size, language.name))
 
 
 def _scored(
-    counts: csr_array, weights: csr_array, overall: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    listed: Listed, weights: csr_array, overall: NDArray[np.float64]
+) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     """Return for each document the best language, what speaks for it and for the first one, and its length.
 
     A short document has words of several languages; that all documents have much of one of them speaks for that one.
     """
     parts, first, prior = [], int(overall.argmax()), np.sqrt(overall)
-    for start in range(0, counts.shape[0], DOCUMENTS_AT_ONCE):
-        some = counts[start : start + DOCUMENTS_AT_ONCE].astype(np.float64)
-        scores = np.asarray((some @ weights).todense())
-        best, lengths = (scores * prior).argmax(axis=1), np.asarray(some.sum(axis=1)).ravel()
-        parts.append((best, np.take_along_axis(scores, best[:, None], 1)[:, 0], scores[:, first], lengths))
-    every = [np.concatenate(part) for part in zip(*parts)]
-    return every[0], every[1], every[2], every[3]
+    for counts, lengths in listed.blocks():
+        scores = np.asarray((counts.astype(np.float64) @ weights).todense())
+        best = (scores * prior).argmax(axis=1)
+        own = np.take_along_axis(scores, best[:, None], 1)[:, 0]
+        parts.append((best.astype(np.int16), own, scores[:, first].copy(), lengths))
+    bests, owns, of_firsts, all_lengths = zip(*parts)
+    return np.concatenate(bests), np.concatenate(owns), np.concatenate(of_firsts), np.concatenate(all_lengths)
 
 
 def guess_language(texts: Iterable[str]) -> Language | None:
@@ -158,19 +218,3 @@ def _lists() -> tuple[list[str], dict[str, tuple[int, ...]]]:
         for word in function_words(code):
             of_word.setdefault(word, []).append(number)
     return codes, {word: tuple(numbers) for word, numbers in of_word.items()}
-
-
-def without_spaces(texts: Iterable[str]) -> str | None:
-    """Tell Chinese or Japanese, whose words are not set apart, by their characters.
-
-    Examples
-    --------
-    >>> without_spaces(["我们的生活"]), without_spaces(["わたしの本"]), without_spaces(["text"])
-    ('chinese', 'japanese', None)
-    """
-    sample = "".join(texts)[:100_000]
-    in_scripts = [sum(first <= character <= last for character in sample) for first, last in _NO_SPACES]
-    letters = sum(map(str.isalpha, sample))
-    if sum(in_scripts) < 0.5 * max(letters, 1):
-        return None
-    return "japanese" if in_scripts[0] > 0.1 * sum(in_scripts) else "chinese"
