@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PAPERS = Path(__file__).resolve().parents[1] / "benchmarks" / "papers"
-SLOW = {"discrete-ica-figure-3", "beyond-cca-figure-2"}
+SLOW = {"discrete-ica-figure-2", "discrete-ica-figure-3", "discrete-ica-figure-5", "beyond-cca-figure-2"}
 
 if not PAPERS.is_dir():
     pytest.skip("the experiments are in the repository, and not in the package", allow_module_level=True)

@@ -50,7 +50,7 @@ def test_where_lanczos_starts_does_not_matter(block_columns):
     fixed = largest_eigenpairs(operator, 12, most_columns=400, block_columns=block_columns)
     ends.append(fixed.vectors @ fixed.vectors.T)
     true = np.linalg.eigh(S)[1][:, -12:]
-    assert max(np.linalg.norm(end - true @ true.T, 2) for end in ends) < 1e-6
+    assert max(np.linalg.norm(end - true @ true.T) for end in ends) < 3e-6
 
 
 def test_a_space_without_a_gap_is_not_called_converged():
