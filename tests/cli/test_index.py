@@ -43,6 +43,28 @@ def test_from_files_to_topics_of_documents(folder, capsys):
     assert values(capsys, "select", shards, "--max", 3)["recommended"] == 2
 
 
+def test_shards_have_names_of_documents_and_no_texts(folder, capsys):
+    shards, model, page = folder / "c.shards", folder / "m.polyad", folder / "p.html"
+    values(capsys, "index", folder / "a.jsonl", "-o", shards)
+    found = values(capsys, "fit", shards, "-k", 2, "-o", model, "--report", page)["topics"]
+    for topic in found:
+        assert topic["example"]["text"] is None
+        assert topic["example"]["share"] > 0.5
+        own = TOPICS[int(topic["example"]["id"][1:]) % 2].split()
+        assert set(topic["words"][:3]) <= set(own)
+        assert topic["example"]["id"] in page.read_text()
+    assert values(capsys, "topics", model, shards)["topics"] == found
+    values(capsys, "report", model, shards, "-o", folder / "q.html")
+    assert found[0]["example"]["id"] in (folder / "q.html").read_text()
+    for command in (["fit", str(shards), "--report", str(page)], ["report", str(model), str(shards)]):
+        assert run([*command, "--date-column", "year"]) == 2
+        assert "only counts" in capsys.readouterr().err.replace("\n", " ")
+    assert run(["fit", str(shards), "-k", "2"]) == 0
+    told = capsys.readouterr().err
+    assert "stop words, " in told
+    assert "--stop-words" not in told
+
+
 def test_the_same_model_as_without_shards(folder, capsys):
     (folder / "all").mkdir()
     whole = (folder / "a.jsonl").read_text() + "\n" + (folder / "b.jsonl").read_text()

@@ -115,7 +115,7 @@ def test_without_the_extra_a_sentence_says_what_to_install(polyad, model, tmp_pa
     assert "pip install 'polyad[report]'" in told.err
 
 
-def test_names_are_kept_shown_and_taken_away(polyad, model, tmp_path):
+def test_names_are_kept_shown_and_taken_away(polyad, model, corpus, tmp_path):
     own = tmp_path / "own.polyad"
     shutil.copy(model, own)
     before = polyad("topics", own).out
@@ -126,4 +126,6 @@ def test_names_are_kept_shown_and_taken_away(polyad, model, tmp_path):
     assert second.split("\t")[2] == "Rain & wind"
     assert "\x1b" not in first
     assert polyad("topics", own, "--json").json()["topics"][1]["name"] == "Rain & wind"
+    called = [row.split(",")[1:3] for row in polyad("transform", own, corpus).out.splitlines()[1:]]
+    assert {name for number, name in called if number == "1"} == {"Rain & wind"}
     assert polyad("topics", own, "--name", "0=", "--name", "1=").out == before

@@ -8,14 +8,14 @@ from scipy.sparse.linalg import aslinearoperator
 
 from polyad import LDA, DiscreteICA
 from polyad.datasets import make_gamma_poisson, make_lda
-from polyad.decompose import jacobi, polyadic_decomposition
+from polyad.decompose import jacobi, polyadic, polyadic_decomposition, whiten
 from polyad.engine import count_blocks, ordered_by_content
 from polyad.inference import completion_bits
 from polyad.metrics import l1_error, match_rows
 from polyad.models.recipes.moment_prior import start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, SummedCounts
 from polyad.models.recipes.own_prior import document_shares, floor_share, total_of_shapes
-from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, summarise_counts
+from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, raw_moments, summarise_counts
 
 GIANT = np.array([3, 0.05, 0.05, 0.05, 0.05])
 
@@ -63,6 +63,27 @@ def test_exact_moments_tell_the_total_and_the_topics(prior):
     assert l1_error(other, topics) > 1e-3, "another total gives other topics"
 
 
+def test_the_edge_of_the_space_does_not_matter(monkeypatch):
+    """Four topics are asked for of twelve: a soft edge lets in more, and the total is told as with a sharp one."""
+    corpus = corpus_of(make_lda(2000, 150, 12, length=60, prior=1.0, random_state=0).counts)
+    raw, tensors = raw_moments(corpus.source, "length"), []
+
+    def recorded(tensor, **options):
+        tensors.append(tensor)
+        return jacobi(tensor, **options)
+
+    _, soft = start_at_usual_total(raw, corpus, 4, recorded, 2.0)
+    monkeypatch.setattr(polyadic, "whiten", lambda *args, soft_edge, **options: whiten(*args, **options))
+    _, sharp = start_at_usual_total(raw, corpus, 4, recorded, 2.0)
+    assert [len(tensor) for tensor in tensors] == [5, 4, 4]
+    assert np.isclose(soft.total, sharp.total, rtol=1e-6)
+    for c0 in (0.5, soft.total):
+        one, other = soft.start(c0), sharp.start(c0)
+        order = match_rows(one.topics, other.topics)
+        assert np.allclose(one.topics[order], other.topics, atol=1e-8)
+        assert np.allclose(one.certainty[order], other.certainty, atol=1e-6)
+
+
 def test_exact_cumulants_tell_the_total_of_the_shapes():
     topics = np.random.default_rng(0).dirichlet(np.full(30, 0.3), 5)
     found = polyadic_decomposition(
@@ -77,7 +98,8 @@ def test_a_sample_tells_its_total(total):
     sample = make_lda(8000, 200, 4, length=80, prior=total / 4, random_state=1)
     fitted = LDA(4, polish="off").fit(sample.counts)
     assert np.isclose(fitted.doc_topic_prior_.sum(), total, rtol=0.25)
-    assert np.isclose(fitted.diagnostics_.concentration, total, rtol=0.25)
+    # Below one the third moment hardly tells it, and words tell it in steps of half an octave.
+    assert np.isclose(fitted.diagnostics_.concentration, total, rtol=0.25 if total >= 1 else 0.35)
 
 
 def test_a_giant_with_dwarfs():

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.corpus import Corpus, CorpusSource, Document, DocumentReader, is_counts, recognise
+from polyad.corpus import Corpus, CorpusSource, Document, DocumentReader, IndexedCorpus, is_counts, recognise
 from polyad.corpus.formats.columns import read_column
+from polyad.corpus.indexing.folder import is_indexed
 from polyad.report.periods import Labels, groups_of, periods_of
 
 __all__ = ["Inputs", "read_inputs"]
@@ -64,10 +65,12 @@ def read_inputs(
         Gives a source of counts the words of the model.
     """
     source = next((given for given in (X, texts) if isinstance(given, CorpusSource)), None)
-    if isinstance(X, CorpusSource) and _has_counts(X):
+    shards = IndexedCorpus(X.path) if isinstance(X, CorpusSource) and is_indexed(X.path) else None
+    if isinstance(X, CorpusSource) and shards is None and _has_counts(X):
         X = (over(X) if over is not None else X).corpus()
-    if isinstance(X, Corpus) and ids is None and texts is None:
-        ids = X.ids
+    named = X if shards is None else shards
+    if isinstance(named, Corpus | IndexedCorpus) and ids is None and texts is None:
+        ids = named.ids
     return Inputs(
         X,
         _finder(source, None if isinstance(texts, CorpusSource) else texts, ids),
@@ -77,9 +80,9 @@ def read_inputs(
 
 
 def _has_counts(source: CorpusSource) -> bool:
-    """Tell a source of counts, which is read whole, from one of text; standard input, which has one use, is text."""
+    """Tell a source of counts from one of text; standard input, which has one use, is text."""
     if os.fspath(source.path) == "-" or Path(source.path).is_dir():
-        return False
+        return is_indexed(source.path)
     asked = None if source.reading is None else source.reading.format
     return is_counts(asked or recognise(source.path))
 
@@ -94,6 +97,11 @@ def _values(given: Any, source: CorpusSource | None, name: str) -> Any:
         )
     if os.fspath(source.path) == "-":
         raise ValueError(f"The column {given!r} cannot be read from standard input, which has one use: give a file.")
+    if is_indexed(source.path):
+        raise ValueError(
+            f"The column {given!r} cannot be read from {source}, which has counts alone: give the texts, or one "
+            "value for each document."
+        )
     return read_column(source.path, given, source.reading)
 
 

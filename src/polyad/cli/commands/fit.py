@@ -107,6 +107,8 @@ def fit(
             reading=reading, words=words, running=running, shown=shown,
         )  # fmt: skip
         return
+    from polyad.corpus.indexing.folder import is_indexed
+
     output = Output(shown)
     refuse_lost_work(out or page.report, shown)
     estimator = make_model(model, topics or DEFAULT_TOPICS, polish, method, running, background=background)
@@ -118,7 +120,8 @@ def fit(
     scaling.check(corpus)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
-        output.facts(corpus_facts(read))
+        # The words of shards were chosen when they were made.
+        output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
     elif len(read) // 2 < topics <= len(read):
@@ -216,7 +219,7 @@ def saved_facts(out: str | None) -> list[tuple[str, str]]:
 def _time_facts(estimator: TopicModel, corpus: Corpus, seconds: float) -> list[tuple[str, str]]:
     report, documents = corpus.report, len(corpus)
     diagnostics = estimator.diagnostics_
-    facts = [("Reading", rate(report.seconds_reading, documents))]
+    facts = [("Reading", rate(report.seconds_reading, documents))] if report.seconds_reading else []
     if report.seconds_splitting:
         facts.append(("Splitting", rate(report.seconds_splitting, documents)))
     facts.append(("Fitting", rate(seconds, documents)))

@@ -95,10 +95,13 @@ def show_shards(path: str, output: Output, shown: Shown) -> None:
         output.result({"shards": path, **shard_values(corpus)})
         return
     source, report = corpus.counts, corpus.report
-    named = "by their numbers in the input" if type(corpus.ids).__name__ == "Numbers" else f"such as {corpus.ids[0]}"
+    is_numbered = type(corpus.ids).__name__ == "Numbers"
+    ids = "their numbers in the input" if is_numbered else f"names such as {corpus.ids[0]}"
+    empty = f" ({report.empty_documents:,} of them without a word)" if report.empty_documents else ""
     rows = [
         ("folder", _shards(path, corpus)),
-        ("documents", f"{len(corpus):,}, {report.empty_documents:,} of them without a word; called {named}"),
+        ("documents", f"{len(corpus):,}{empty}"),
+        ("ids", ids),
         ("words", f"{corpus.shape[1]:,} different ones, {report.tokens:,} in all"),
         ("cells", f"{source.n_cells:,}"),
         ("order", "by content" if source.is_canonical else "as given"),

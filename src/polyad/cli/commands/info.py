@@ -97,7 +97,9 @@ def _sizes(file: ModelFile) -> str:
         "MultiViewMixture",
     ):
         return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
-    counts = " and ".join(f"{M:,} {view}".strip() for view, M in columns.items())
+    # Sides have names of their own; the views of more corpora have numbers, which their order tells.
+    sizes = [f"{M:,} {view}".strip() if len(columns) < 3 else f"{M:,}" for view, M in columns.items()]
+    counts = " and ".join(part for part in (", ".join(sizes[:-1]), sizes[-1]) if part)
     known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
     more = " and a background" if has_background(file.model) else ""
     return f"{K} topics{more} over {counts} {'their numbers' if known is None else 'words'}"

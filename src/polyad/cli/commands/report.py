@@ -107,6 +107,7 @@ def report(
     loaded.n_jobs = running.jobs
     refuse_signals(model, loaded)
     refuse_single_use([corpus, right], columns)
+    refuse_columns_of_shards(corpus, columns)
     given, names = _documents(model, loaded, corpus, right, reading, sides)
     with output.noting(), output.learning("Looking at documents"):
         loaded.report(
@@ -151,6 +152,17 @@ def refuse_single_use(paths: Sequence[str | None], columns: Columns | FitReport)
         raise CallError("columns of dates and groups are read after the text, and standard input has one use only.")
 
 
+def refuse_columns_of_shards(path: str | None, columns: Columns | FitReport) -> None:
+    """Refuse to read columns of what has counts alone."""
+    from polyad.corpus.indexing.folder import is_indexed
+
+    if path is not None and is_indexed(path) and (columns.date_column or columns.group_column):
+        raise CallError(
+            f"{path} has no columns of dates and groups, only counts; give the texts to polyad report, or leave "
+            "--date-column and --group-column out."
+        )
+
+
 def _documents(
     path: str, model: Any, corpus: str | None, right: str | None, reading: Reading, sides: Sides
 ) -> tuple[Any, list[str]]:
@@ -186,6 +198,7 @@ def check_report(asked: FitReport, corpus: str, inputs: Sequence[str | None], pa
         return
     need_extra()
     refuse_single_use([corpus], asked)
+    refuse_columns_of_shards(corpus, asked)
     check_output(asked.report, inputs, pattern=pattern)
 
 

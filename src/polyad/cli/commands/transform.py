@@ -58,8 +58,8 @@ def transform(
 ) -> None:
     """Find the topics of documents: a table with a row for each.
 
-    Its columns are the id, the number of the likeliest topic and its leading words, then the shares: topic_0, topic_1,
-    ... (--json has the shares alone, as numbers.)
+    Its columns are the id, the number of the likeliest topic and its name or leading words, then the shares: topic_0,
+    topic_1, ... (--json has the shares alone, as numbers.)
 
     Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
     corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
@@ -146,12 +146,16 @@ def _names(model: Any) -> list[str]:
 
 
 def _topic_words(model: Any) -> list[str]:
-    """Return a few words to call each topic by; a background is none."""
+    """Return what to call each topic by: the name that a user gave it, or a few words; a background is none."""
     if is_paired(model):
         side = model_sides(model)[0].name
-        return [", ".join(map(clean, topic[side]["words"])) for topic in paired_topics(model, NAME_WORDS)]
+        return [_called(topic, topic[side]["words"]) for topic in paired_topics(model, NAME_WORDS)]
     found = model_topics(model, NAME_WORDS)
-    return [", ".join(map(clean, topic["words"])) for topic in found if not topic["background"]]
+    return [_called(topic, topic["words"]) for topic in found if not topic["background"]]
+
+
+def _called(topic: Mapping[str, Any], words: Sequence[str]) -> str:
+    return clean(topic["name"]) if topic.get("name") else ", ".join(map(clean, words))
 
 
 def _shares(model: Any, blocks: Mapping[str, Corpus]) -> Any:

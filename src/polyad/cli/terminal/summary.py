@@ -213,20 +213,22 @@ def _side_by_side(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     return table
 
 
-def corpus_facts(corpus: Corpus) -> list[tuple[str, str]]:
-    """Say what a corpus is, and what was dropped on the way to it."""
+def corpus_facts(corpus: Corpus, *, advice: bool = True) -> list[tuple[str, str]]:
+    """Say what a corpus is, and what was dropped on the way to it; with the options that choose other words, or not."""
     report = corpus.report
     facts = [
         ("Documents", f"{len(corpus):,}{_bracketed(_document_notes(report))}"),
         ("Words", f"{len(corpus.vocabulary):,} different ones, {report.tokens:,} in all"),
     ]
     if report.language is not None:
-        facts.append(("Language", f"{_languages(report)}, found in the text; --stop-words names another"))
+        other = "; --stop-words names another" if advice else ""
+        facts.append(("Language", f"{_languages(report)}, found in the text{other}"))
     for reason, drop in report.dropped.items():
         examples = ", ".join(clean(word) for word in drop.examples[:4])
         chosen = reason == "rare words" and report.min_df is not None
-        bound = f" in fewer than {report.min_df} documents (--min-df)" if chosen else ""
-        keep = "; --stop-words none keeps them" if reason == "stop words" and report.language is not None else ""
+        bound = f" in fewer than {report.min_df} documents{' (--min-df)' if advice else ''}" if chosen else ""
+        by_language = reason == "stop words" and report.language is not None
+        keep = "; --stop-words none keeps them" if by_language and advice else ""
         facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples}){keep}"))
     return facts
 

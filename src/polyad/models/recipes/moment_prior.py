@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import optimize
+from scipy import linalg, optimize
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonalisation, Diagonaliser, diagonaliser
@@ -27,6 +27,8 @@ from polyad.moments.symmetric import outer_cube, symmetrise
 
 SMALLEST, LARGEST = 0.05, 100.0  # totals that are looked at: beyond them documents have one topic, or all the same
 HOLDS = 0.16  # of the third moment that the model may leave unexplained
+HOPELESS = 0.5  # likewise, with topics that are only near those of the third moment: where it holds, they leave .13
+TRIED = np.geomspace(SMALLEST, LARGEST, 12)  # totals, with topics that do not change with them
 RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
 SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
@@ -140,8 +142,7 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[fl
         None where the model is far from the third moment whatever the total, as it is on text with many topics.
     """
     with single_threaded_blas():
-        left = _left_by_these_topics(moments, rotation, np.geomspace(SMALLEST, LARGEST, 12))
-        if left.min() > HOLDS:
+        if _left_by_these_topics(moments, rotation, TRIED).min() > HOLDS:
             return None
         rotations = {moments.concentration: rotation}
 
@@ -267,7 +268,13 @@ def start_at_usual_total(
     edge = _sharp(found, recording)
     mean = raw.moments.mean
     moments = WhitenedMoments(usual, edge.whitener @ mean, edge.images.sum(axis=0), edge.third)
-    total = total_of_moments(moments, edge.rotation)
+    rotation = edge.rotation
+    if not edge.is_diagonal:
+        with single_threaded_blas():
+            if _left_by_these_topics(moments, rotation, TRIED).min() > HOPELESS:
+                return start, None  # a second diagonalisation would be a third of the fit of 200 topics
+            rotation = recording.method(edge.third).rotation
+    total = total_of_moments(moments, rotation)
     if total is None:
         return start, None
     return start, OwnTotal(*total, start, moments, recording.method, edge.images, mean, edge.left)
@@ -275,13 +282,17 @@ def start_at_usual_total(
 
 @dataclass(frozen=True)
 class _SharpEdge:
-    """A decomposition in the space of the first K eigenvectors, all of which count the same."""
+    """A decomposition in the space of the first K eigenvectors, all of which count the same.
+
+    The rotation diagonalises its third moment, or is the nearest one to that of a soft edge.
+    """
 
     whitener: FloatArray
     images: FloatArray
     third: FloatArray
     rotation: FloatArray
     left: FloatArray
+    is_diagonal: bool
 
 
 def _sharp(found: Polyadic, recording: _Recording) -> _SharpEdge:
@@ -292,10 +303,10 @@ def _sharp(found: Polyadic, recording: _Recording) -> _SharpEdge:
     whitening, K = found.whitening, found.whitening.n_components
     weights, rotation = whitening.weights[:K], found.diagonalisation.rotation
     if whitening.weights.size == K and (weights == 1).all():
-        return _SharpEdge(whitening.whitener, found.images, recording.tensor, rotation, whitening.left)
+        return _SharpEdge(whitening.whitener, found.images, recording.tensor, rotation, whitening.left, True)
     whitener = whitening.whitener[:K] / weights[:, None]
     third = recording.tensor[:K, :K, :K] / np.einsum("i,j,k->ijk", weights, weights, weights)
     with single_threaded_blas():
-        rotation = recording.method(third).rotation
+        nearest, _ = linalg.polar(rotation[:K])
     left = leaving(whitening.spectrum, np.ones(K), int(whitener.any(axis=0).sum()), whitening.noise)
-    return _SharpEdge(whitener, found.images[:, :K] / weights, third, rotation, left)
+    return _SharpEdge(whitener, found.images[:, :K] / weights, third, nearest, left, False)

@@ -174,8 +174,7 @@ class LDA(TopicModel):
             else:
                 start = TopicStart(begun.topics, K)
         with watch("polish"):
-            is_given = given is not None or self._given_total() is not None
-            prior = start.prior(begun.prior if is_given or not self.background else None)
+            prior = start.prior(self._background_prior(given, begun) if self.background else begun.prior)
             near = begun.is_own and not self.background
             polished = polish_topics(
                 corpus, start.rows, prior, start.smoothing(smoothing), preset, near=near, restraint=start.restraint
@@ -185,7 +184,7 @@ class LDA(TopicModel):
             order = self._keep(found.components, found.tokens, corpus, n_topics=K)
             if given is not None and prior is not None:
                 self.doc_topic_prior_ = start.in_one(prior)[order]
-            elif self.background:
+            elif self.background and self._given_total() is None:
                 self.doc_topic_prior_ = background_prior(self.topic_shares_)
             else:
                 self.doc_topic_prior_ = self._estimated_prior(raw, corpus, begun)
@@ -203,6 +202,16 @@ class LDA(TopicModel):
         if total is not None:
             return begin_with_total(raw, corpus, K, self.method, total)
         return begin(raw, corpus, K, self.method, polished=polished)
+
+    def _background_prior(self, given: FloatArray | None, begun: Beginning) -> FloatArray | None:
+        """Return the prior of the topics beside a background: as given, or as much of a given total for each.
+
+        Shares that topics have of documents before they are stripped of the background say little of those after.
+        """
+        total = self._given_total()
+        if given is not None:
+            return begun.prior
+        return None if total is None else np.full(self.n_components, total / self.n_components)
 
     def _has_background(self) -> bool:
         if not isinstance(self.background, bool | np.bool_):
