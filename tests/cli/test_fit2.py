@@ -252,7 +252,7 @@ def test_other_models_and_private_topics(polyad, folder, texts, tmp_path):
     assert polyad("transform", path, *files).code == 0
     PolylingualLDA(2).fit([*counts, counts[0]]).save(path)
     assert polyad("topics", path).out.startswith("topic\tshare\tview 0\tview 1\tview 2\n")
-    assert "2 topics over 36 view 0 and 36 view 1 and 36 view 2 words" in polyad("info", path).out
+    assert "2 topics over 36, 36 and 36 words" in polyad("info", path).out
     assert "a model of 3 corpora" in polyad("transform", path, *files).err
 
 

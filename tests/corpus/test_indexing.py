@@ -340,6 +340,26 @@ def test_nothing_else_is_replaced(files):
         index(paths, files / "none", TextOptions(min_df=601))
 
 
+def test_killed_when_only_the_work_was_left_to_remove(files, monkeypatch):
+    paths = sorted(files.glob("texts-*.jsonl"))
+    real = module.shutil.rmtree
+
+    def killed_before(path, *given, **options):
+        if str(path).endswith(".x.work"):
+            raise KeyboardInterrupt
+        real(path, *given, **options)
+
+    monkeypatch.setattr(module.shutil, "rmtree", killed_before)
+    with pytest.raises(KeyboardInterrupt):
+        index(paths, files / "x")
+    monkeypatch.undo()
+    assert (files / ".x.work").exists()
+    with pytest.raises(FileExistsError, match="is there already"):
+        index(paths, files / "x")
+    assert not (files / ".x.work").exists()
+    assert len(IndexedCorpus(files / "x")) == 600
+
+
 def killed(task, folder, kills, seed):
     found = subprocess.run(
         [sys.executable, FAULTS, task, folder, str(kills), str(seed)], capture_output=True, text=True, check=False

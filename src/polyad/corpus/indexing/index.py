@@ -55,6 +55,7 @@ from polyad.engine.runners import use
 __all__ = ["index", "work_folder"]
 
 COUNT_ROWS = 1 << 14  # of files of counts, together in a chunk
+DONE = "done"  # a file among the work, from when the shards are complete
 
 
 def index(
@@ -126,6 +127,7 @@ def index(
     """
     reading = reading or ReadOptions()
     target = Path(os.path.abspath(out))
+    _remove_finished(target)
     refuse_existing(target, overwrite)
     files = expand(paths, reading.pattern)
     options = options or TextOptions()
@@ -182,6 +184,13 @@ class _Counted:
 def work_folder(target: Path) -> Path:
     """Return the folder in which the work towards a folder of shards is kept."""
     return target.parent / f".{target.name}.work"
+
+
+def _remove_finished(target: Path) -> None:
+    """Remove the work of a call that was killed when its shards had their name already."""
+    work = work_folder(target)
+    if (work / DONE).exists() and target.exists() and not (work / "shards").exists():
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def refuse_existing(target: Path, overwrite: bool) -> None:
@@ -398,6 +407,7 @@ def _finish(
     report = replace(_report(shards, counted, choice, chosen), **_repeated(ids))
     write_description(shards.path, report, words, ids)
     refuse_existing(target, overwrite)
+    (work / DONE).touch()
     if target.exists():
         target.rename(work / "before")
     shards.path.rename(target)
