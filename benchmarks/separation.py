@@ -30,7 +30,7 @@ def methods(K: int) -> dict[str, Method]:
     fast = {"whiten": "unit-variance", "random_state": 0, "max_iter": 500}
     found: dict[str, Method] = {
         "polyad": lambda X: ICA(K, n_jobs=1).fit(X).components_,
-        "polyad, moments": lambda X: ICA(K, polish="none", n_jobs=1).fit(X).components_,
+        "polyad, moments": lambda X: ICA(K, polish="off", n_jobs=1).fit(X).components_,
         "polyad, noise": lambda X: ICA(K, noise="gaussian", n_jobs=1).fit(X).components_,
         "FastICA": lambda X: FastICA(K, **fast).fit(X).components_,
         "FastICA, cube": lambda X: FastICA(K, fun="cube", **fast).fit(X).components_,

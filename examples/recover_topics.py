@@ -9,19 +9,17 @@ import numpy as np
 
 from polyad.datasets import make_gamma_poisson
 from polyad.decompose import polyadic_decomposition, simplex_rows
-from polyad.engine import count_blocks, runner_for
+from polyad.engine import count_blocks, use
 from polyad.metrics import l1_error, match_rows
-from polyad.moments import raw_moments, summarise_counts
+from polyad.moments import raw_moments
 
 K = 10
 sample = make_gamma_poisson(20_000, 2_000, K, mean_length=150.0, prior=0.1, topic_prior=0.05, random_state=0)
 
 start = time.perf_counter()
-run = runner_for(None)
-blocks = count_blocks(sample.counts)
-lengths = summarise_counts(blocks, run).lengths
-moments = raw_moments(blocks, run, lengths, "length").at(1.0)
-topics = simplex_rows(polyadic_decomposition(moments, K).components)
+with use():
+    moments = raw_moments(count_blocks(sample.counts), "length").at(1.0)
+    topics = simplex_rows(polyadic_decomposition(moments, K).components)
 seconds = time.perf_counter() - start
 
 topics = topics[match_rows(topics, sample.components)]

@@ -409,3 +409,12 @@ def test_terms_beyond_memory_add_up(tmp_path):
             expected[name] = documents + 1, tokens + 3
     assert list(totals) == [Term(name, *expected[name]) for name in sorted(expected)]
     assert list(totals) == list(totals)
+
+
+def test_a_corpus_without_documents_leaves_nothing(tmp_path):
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "texts.txt").write_text("cats and dogs\nbonds and stocks\n" * 5)
+    with pytest.raises(CorpusError, match="no documents"):
+        index(tmp_path / "empty.txt", tmp_path / "corpus.shards")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.txt", "texts.txt"]
+    assert len(index(tmp_path / "texts.txt", tmp_path / "corpus.shards")) == 10

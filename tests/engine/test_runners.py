@@ -293,7 +293,7 @@ def test_an_interrupt_waits_for_what_has_begun():
 
     def interrupt():
         started.wait()
-        signal.raise_signal(signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # as Ctrl-C does
 
     threading.Thread(target=interrupt).start()
     with use(2), pytest.raises(KeyboardInterrupt):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -52,7 +53,7 @@ class Scaling:
             raise CallError("--workers starts a cluster of its own, and --scheduler names one; give one of them.")
         if self.checkpoint is not None and self.on_cluster:
             raise CallError("--checkpoint is for one machine; a cluster makes up for workers that die without it.")
-        if self.on_cluster and not is_indexed(corpus):
+        if self.on_cluster and (corpus == "-" or Path(corpus).exists()) and not is_indexed(corpus):
             raise CallError(f"a cluster reads shards; make them first: polyad index {corpus} -o corpus.shards")
         if self.checkpoint is not None and not self.resume and has_checkpoint(self.checkpoint):
             raise CallError(

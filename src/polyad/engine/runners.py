@@ -262,7 +262,8 @@ def current_runner() -> Runner:
 def runner_of(runner: Runner | int | None) -> Runner:
     """Return the runner that :func:`use` would use."""
     around = _chosen.get()
-    if runner is None or (isinstance(runner, int | np.integer) and getattr(around, "decides", False)):
+    is_number = isinstance(runner, int | np.integer) and not isinstance(runner, bool) and runner != 0
+    if runner is None or (is_number and getattr(around, "decides", False)):
         return around if around is not None else Threads(_configured_threads())
     if all(hasattr(runner, name) for name in ("threads", "total", "step", "rows")):
         return cast(Runner, runner)

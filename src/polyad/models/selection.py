@@ -20,9 +20,9 @@ from polyad.metrics.coherence import npmi_coherence
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import polish_prior
 from polyad.models.recipes.moment_start import LENGTH_POWER, UNIGRAM_SHARE, SummedCounts, word_metric
+from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
 from polyad.models.recipes.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
 from polyad.models.text_sources import counted
-from polyad.models.topics.lda import MOMENT_CONCENTRATION
 from polyad.moments import raw_moments, summarise_counts
 
 HOLD_OUT = 5  # every fifth document is left for judging, and every other one of the rest makes a half
@@ -80,7 +80,7 @@ class _Half:
     def __init__(self, source: Source, n_max: int) -> None:
         self.corpus = SummedCounts(source, summarise_counts(source))
         self.raw = raw_moments(source, LENGTH_POWER)
-        moments = self.raw.at(MOMENT_CONCENTRATION)
+        moments = self.raw.at(USUAL_CONCENTRATION)
         whiten_in_metric = partial(
             whiten,
             moments.second,

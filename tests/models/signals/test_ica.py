@@ -46,7 +46,7 @@ def test_statistics_are_chosen_by_what_they_predict(sources):
     for seed in range(4):
         draw = make_ica(5000, 4, sources=sources, random_state=seed)
         for statistics, found in errors.items():
-            model = ICA(statistics=statistics, polish="none").fit(draw.X)
+            model = ICA(statistics=statistics, polish="off").fit(draw.X)
             found.append(amari_distance(model.components_, draw.mixing))
             assert model.diagnostics_.converged
             assert model.diagnostics_.energy < 0.1
@@ -64,7 +64,7 @@ def test_likelihood_steps_are_better_than_fastica_and_than_moments(sources, gain
     for seed in range(4):
         draw = make_ica(4000, 5, sources=sources, random_state=seed)
         errors["ours"].append(amari_distance(ICA().fit(draw.X).components_, draw.mixing))
-        errors["moments"].append(amari_distance(ICA(polish="none").fit(draw.X).components_, draw.mixing))
+        errors["moments"].append(amari_distance(ICA(polish="off").fit(draw.X).components_, draw.mixing))
         peer = FastICA(whiten="unit-variance", random_state=0, max_iter=500, tol=1e-6).fit(draw.X)
         errors["peer"].append(amari_distance(peer.components_, draw.mixing))
     ours, moments, peer = (np.mean(errors[name]) for name in ("ours", "moments", "peer"))
@@ -178,7 +178,7 @@ def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
         (np.eye(5), {"n_components": 0}, "n_components is 0"),
         (np.eye(5), {"n_components": 1.5}, "n_components is 1.5"),
         (np.eye(5), {"method": "jacoby"}, "method is 'jacoby'"),
-        (np.eye(5), {"polish": "slow"}, "polish is 'slow'; give one of 'none', 'fast', 'full'"),
+        (np.eye(5), {"polish": "slow"}, "polish is 'slow'; give one of 'off', 'fast', 'full'"),
         (np.eye(5), {"fun": "tanh"}, "fun is 'tanh'; give one of 'adaptive', 'logcosh', 'exp', 'cube'"),
         (np.eye(5), {"tol": 0}, "tol is 0"),
         (np.eye(5), {"whiten": False}, "these are not"),

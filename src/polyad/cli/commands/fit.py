@@ -226,9 +226,15 @@ def _time_facts(estimator: TopicModel, corpus: Corpus, seconds: float) -> list[t
     if diagnostics.n_too_short:
         facts.insert(
             0,
-            ("Short", f"{diagnostics.n_too_short:,} documents have fewer than 3 words and teach nothing about topics"),
+            ("Short", _short(diagnostics.n_too_short)),
         )
     return facts
+
+
+def _short(n_documents: int) -> str:
+    if n_documents == 1:
+        return "1 document has fewer than 3 words and teaches nothing about topics"
+    return f"{n_documents:,} documents have fewer than 3 words and teach nothing about topics"
 
 
 def _values(

@@ -86,16 +86,7 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
 
 def _sizes(file: ModelFile) -> str:
     K, columns = _shape(file)
-    if file.header["class"] in (
-        "ICA",
-        "IndependentFactors",
-        "NoisyDiscreteICA",
-        "NonGaussianCCA",
-        "MixedCCA",
-        "SphericalMixture",
-        "HiddenMarkov",
-        "MultiViewMixture",
-    ):
+    if not file.model.has_topics:
         return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
     # Sides have names of their own; the views of more corpora have numbers, which their order tells.
     sizes = [f"{M:,} {view}".strip() if len(columns) < 3 else f"{M:,}" for view, M in columns.items()]

@@ -58,6 +58,10 @@ COUNT_ROWS = 1 << 14  # of files of counts, together in a chunk
 DONE = "done"  # a file among the work, from when the shards are complete
 
 
+class NoDocumentsError(CorpusError):
+    """There is nothing to index."""
+
+
 def index(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
@@ -243,7 +247,11 @@ def _work(target: Path, plan: dict[str, Any], restart: bool) -> Iterator[Path]:
             part.replace(file)
         _empty(work, keep=("plan.json", "chunks", "lock"))
         (work / "chunks").mkdir(exist_ok=True)
-        yield work
+        try:
+            yield work
+        except NoDocumentsError:
+            shutil.rmtree(work, ignore_errors=True)  # there is nothing to go on from
+            raise
     shutil.rmtree(work, ignore_errors=True)
 
 
@@ -289,7 +297,7 @@ def _count_text(job: _Job) -> _Counted:
     report = reader.report
     if pending.edges[-1] == 0:
         bad = f"; {report.bad} bad records were skipped" if report.bad else ""
-        raise CorpusError(f"there are no documents in it{bad}", path=job.files[0])
+        raise NoDocumentsError(f"there are no documents in it{bad}", path=job.files[0])
     sentence = report.warning()
     if sentence is not None:
         warnings.warn(sentence, UserWarning, stacklevel=3)
@@ -360,7 +368,7 @@ def _count_matrix(job: _Job, vocabulary: Sequence[str] | None) -> _Counted:
         edges.append(last)
         job.progress(last, None)
     if columns is None or edges[-1] == 0:
-        raise CorpusError("there are no documents in it", path=path)
+        raise NoDocumentsError("there are no documents in it", path=path)
     _refuse_more(job, len(edges) - 1)
     report = replace(report, documents=edges[-1])
     return _Counted(tuple(edges), job.options, report, columns=columns, has_words=found is not None)

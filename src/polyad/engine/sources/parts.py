@@ -1,4 +1,4 @@
-"""Some rows of a source: consecutive ones, halves, or every so manieth."""
+"""Some rows of a source: consecutive ones, halves, or every n-th."""
 
 import itertools
 from dataclasses import dataclass
@@ -95,7 +95,7 @@ def first_rows(source: Source, n_rows: int) -> Source:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Thinned(Derived):
-    """Every so manieth row of a source: those whose number leaves one of some remainders.
+    """Every n-th row of a source: those whose number leaves one of some remainders.
 
     Attributes
     ----------

@@ -55,11 +55,20 @@ class Aligned(Source):
         views = tuple(view for block in blocks for view in block.views)
         return Block(views, tuple(lengths for block in blocks for lengths in block.lengths), first)
 
+    def announce(self, number: int, /) -> None:
+        """Tell all sources that rows of one of their shards will be asked for soon."""
+        for source in self.sources:
+            source.announce(_shard_with(source, self.edges[number]))
+
+
+def _shard_with(source: Source, row: int) -> int:
+    """Return the number of the shard that a row lies in."""
+    return int(np.searchsorted(source.edges, row, side="right")) - 1
+
 
 def _rows_of(source: Source, first: int, last: int) -> Block:
     """Return rows that lie in one shard of a source."""
-    number = int(np.searchsorted(source.edges, first, side="right")) - 1
-    shard = source.shard(number)
+    shard = source.shard(_shard_with(source, first))
     return shard.between(first - shard.start, last - shard.start)
 
 

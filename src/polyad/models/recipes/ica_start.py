@@ -38,7 +38,7 @@ class Start:
 
 
 def rows_for_start(source: Source) -> Source:
-    """Return every so manieth row, about 8,192 of them, for moments that likelihood steps follow."""
+    """Return every n-th row, about 8,192 of them, for moments that likelihood steps follow."""
     period = -(-source.n_rows // START_ROWS)
     return source if period == 1 else every(source, period, (0,))
 

@@ -66,7 +66,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "none", or "gaussian" for mixtures with Gaussian noise of any covariance. Its statistics need many samples: a
         :class:`polyad.models.NoiseWarning` says when the two halves of the data give different sources.
     polish
-        Likelihood steps after the moments: "fast" (at most 16 of Newton), "full" (until they converge) or "none". None
+        Likelihood steps after the moments: "fast" (at most 16 of Newton), "full" (until they converge) or "off". None
         are made with ``noise="gaussian"``, which a likelihood without noise does not fit.
     fun
         The densities of the likelihood steps: "adaptive" fits one to each source; "logcosh", "exp" and "cube" are the
@@ -109,7 +109,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     >>> from polyad.datasets.signals import make_ica
     >>> from polyad.metrics import amari_distance
     >>> sample = make_ica(5000, 4, sources="skewed")
-    >>> amari_distance(ICA(4, polish="none").fit(sample.X).components_, sample.mixing) < 0.015
+    >>> amari_distance(ICA(4, polish="off").fit(sample.X).components_, sample.mixing) < 0.015
     True
     >>> amari_distance(ICA(4).fit(sample.X).components_, sample.mixing) < 0.005
     True
@@ -251,7 +251,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     @property
     def _polishes(self) -> bool:
-        return self.polish != "none" and self.noise == "none"
+        return self.polish != "off" and self.noise == "none"
 
     def _mean_and_covariance(self, source: Source) -> tuple[FloatArray, FloatArray]:
         mean, covariance = moments.signal_covariance(source)
@@ -308,7 +308,7 @@ def _refuse_unknown(model: ICA) -> None:
     known = {
         "statistics": STATISTICS,
         "noise": ("none", "gaussian"),
-        "polish": ("none", *MOST_STEPS),
+        "polish": ("off", *MOST_STEPS),
         "fun": ("adaptive", *CONTRASTS),
         "whiten": (True, False),
     }

@@ -27,7 +27,6 @@ from polyad.models.recipes.background import (
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample
 from polyad.models.recipes.own_prior import (
-    USUAL_CONCENTRATION,
     Beginning,
     at_least_some,
     begin,
@@ -44,7 +43,6 @@ from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import RawMoments, raw_moments
 from polyad.moments.counts.concentration import estimate_concentration
 
-MOMENT_CONCENTRATION = USUAL_CONCENTRATION
 POSTERIOR_ITERATIONS = 50  # of the methods that come near the posterior mean, and more slowly than "map" to rest
 
 Inference = Literal["map", "variational", "cvb0", "gibbs"]

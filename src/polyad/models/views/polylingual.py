@@ -33,6 +33,7 @@ from polyad.models.recipes.aligned_start import (
 )
 from polyad.models.recipes.dirichlet import polish_prior, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
+from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
 from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
@@ -42,7 +43,6 @@ from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, column_names
 from polyad.models.topics.diagnostics import Diagnostics
-from polyad.models.topics.lda import MOMENT_CONCENTRATION
 from polyad.models.views.base import SimilarityMethod
 
 TOTALS = 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0  # of the prior, to choose from: a factor of two changes little
@@ -204,7 +204,7 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
     def _moment_concentration(self) -> float:
         """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""
         if isinstance(self.concentration, str) and self.concentration == "auto":
-            return MOMENT_CONCENTRATION
+            return USUAL_CONCENTRATION
         value: Any = self.concentration
         if isinstance(value, str) or not (np.isfinite(value) and value > 0):
             raise ValueError(f"concentration is {value!r}; give 'auto' or a positive number.")
