@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from polyad import LDA, DiscreteICA, NoisyDiscreteICA, SingleTopic, bootstrap, select_n_components
-from polyad.datasets import make_gamma_poisson, make_lda
+from polyad import LDA, DiscreteICA, IndependentFactors, NoisyDiscreteICA, SingleTopic, bootstrap, select_n_components
+from polyad.datasets import make_gamma_poisson, make_independent_factors, make_lda
 from polyad.engine import count_blocks, use
 from polyad.inference import chib, completion_bits, left_to_right
 from polyad.inference.gibbs import gibbs_shares
@@ -21,6 +21,7 @@ SAMPLE = make_lda(60, 40, 3, length=30, prior=0.2, random_state=0)
 X = SAMPLE.counts
 GAMMA = make_gamma_poisson(200, 40, 2, prior=1.0)
 EVEN = np.full(3, 0.2)
+FACTORS = make_independent_factors(300)
 JOBS = {
     "lda off": lambda: LDA(3, polish="off").fit(X),
     "lda fast": lambda: LDA(3).fit(X).transform(X),
@@ -31,6 +32,8 @@ JOBS = {
     "discrete ica": lambda: DiscreteICA(3, normalize=False).fit(X).transform(X),
     "discrete ica, other options": lambda: DiscreteICA(2, statistics="generalised", rates="own").fit(X).score(X),
     "noisy discrete ica": lambda: NoisyDiscreteICA(2).fit(X).transform(X),
+    "independent factors": lambda: IndependentFactors(2).fit(FACTORS.views).transform(FACTORS.views),
+    "independent factors of counts": lambda: IndependentFactors(1, statistics="fourth").fit([X, X]),
     "intensities": lambda: source_shapes(SimpleNamespace(components_=GAMMA.components), GAMMA.counts),
     "single topic": lambda: SingleTopic(3).fit(X).score(X),
     "single topic shares": lambda: SingleTopic(3).fit(X).transform(X),
