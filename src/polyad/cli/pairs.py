@@ -50,21 +50,11 @@ class Sides:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two corpora.
+    """One of the two corpora."""
 
-    Parameters
-    ----------
-    name : str
-        "left" or "right".
-    path : str
-        Where it is.
-    reading : Reading
-        How to read it.
-    """
-
-    name: str
-    path: str
-    reading: Reading
+    name: str  # "left" or "right"
+    path: str  # where it is
+    reading: Reading  # how to read it
 
     def __str__(self) -> str:
         column = self.reading.text_column

@@ -20,47 +20,24 @@ Shares = Callable[[Source], FloatArray]
 
 @dataclass(frozen=True)
 class TopicView:
-    """The topics of one text, or of one language of aligned texts.
+    """The topics of one text, or of one language of aligned texts."""
 
-    Attributes
-    ----------
-    name
-        What the text is called; empty where there is only one.
-    components, word_probabilities
-        K x M and M.
-    words
-        M.
-    text_options
-        How text was split; None where it is not known.
-    """
-
-    name: str
+    name: str  # what the text is called; empty where there is only one
+    # K x M and M.
     components: FloatArray
     word_probabilities: FloatArray
-    words: tuple[str, ...]
-    text_options: Any
+    words: tuple[str, ...]  # M
+    text_options: Any  # how text was split; None where it is not known
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A fitted model as a page shows it.
+    """A fitted model as a page shows it."""
 
-    Attributes
-    ----------
-    model
-        The estimator.
-    views
-        One, or one for each language.
-    source
-        Documents; None where only the model is shown.
-    shares
-        Gives the topic shares of documents of such a source, N x K.
-    """
-
-    model: Any
-    views: tuple[TopicView, ...]
-    source: Source | None
-    shares: Shares
+    model: Any  # the estimator
+    views: tuple[TopicView, ...]  # one, or one for each language
+    source: Source | None  # documents; None where only the model is shown
+    shares: Shares  # gives the topic shares of documents of such a source, N x K
 
     @property
     def n_topics(self) -> int:

@@ -104,24 +104,12 @@ def is_paired(model: Any) -> bool:
 
 @dataclass(frozen=True)
 class SideModel:
-    """What a model of aligned corpora knows of one of them.
+    """What a model of aligned corpora knows of one of them."""
 
-    Parameters
-    ----------
-    name : str
-        "left" and "right" of two corpora; of more, "view 0", "view 1" and so on.
-    topics : array
-        K x M, the topics.
-    vocabulary : tuple of str or None
-        The words.
-    text_options : TextOptions or None
-        How text was split.
-    """
-
-    name: str
-    topics: Any
-    vocabulary: tuple[str, ...] | None
-    text_options: TextOptions | None
+    name: str  # "left" and "right" of two corpora; of more, "view 0", "view 1" and so on
+    topics: Any  # K x M, the topics
+    vocabulary: tuple[str, ...] | None  # the words
+    text_options: TextOptions | None  # how text was split
 
     @property
     def words(self) -> tuple[str, ...]:

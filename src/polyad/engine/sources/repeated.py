@@ -15,15 +15,9 @@ from polyad.engine.sources.source import Derived, Source
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Repeated(Derived):
-    """Every row of a source so many times, one after the other; 0 leaves it out.
+    """Every row of a source so many times, one after the other; 0 leaves it out."""
 
-    Attributes
-    ----------
-    times
-        How often each of them comes.
-    """
-
-    times: NDArray[np.int64]
+    times: NDArray[np.int64]  # how often each of them comes
 
     @property
     def edges(self) -> tuple[int, ...]:

@@ -27,19 +27,12 @@ VARIANCE_RANGE = (0.02, 2.0)  # of the variance of all rows
 
 @dataclass(frozen=True)
 class RowSummary:
-    """What rows have in common.
+    """What rows have in common."""
 
-    Attributes
-    ----------
-    mean, variance
-        Of every column.
-    totals
-        Sums of every column.
-    """
-
+    # Of every column.
     mean: FloatArray
     variance: FloatArray
-    totals: FloatArray
+    totals: FloatArray  # sums of every column
 
 
 def summarise_rows(source: Source) -> RowSummary:

@@ -24,23 +24,12 @@ MOST_SEED_FEATURES = 500
 
 @dataclass(frozen=True)
 class ViewSummary:
-    """What the rows of one view have in common.
+    """What the rows of one view have in common."""
 
-    Attributes
-    ----------
-    kind
-        "counts", "categorical", "binary" or "gaussian".
-    seen
-        Values seen in every column; for counts the rows with any.
-    totals
-        Sums of every column.
-    mean, variance
-        Of what was seen.
-    """
-
-    kind: str
-    seen: FloatArray
-    totals: FloatArray
+    kind: str  # "counts", "categorical", "binary" or "gaussian"
+    seen: FloatArray  # values seen in every column; for counts the rows with any
+    totals: FloatArray  # sums of every column
+    # Of what was seen.
     mean: FloatArray
     variance: FloatArray
 
