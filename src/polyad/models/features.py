@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from polyad.engine import Source, signal_blocks
+from polyad.engine.checks import is_parts
 from polyad.engine.inputs import matrix_of, names_of_columns
 
 
@@ -28,7 +31,30 @@ def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None
         model.n_features_in_ = n_columns
         if hasattr(model, "feature_names_in_"):
             del model.feature_names_in_
-    elif n_columns != model.n_features_in_:
+    else:
+        refuse_other_number(model, n_columns)
+
+
+def signal_source(model: Any, X: Any, *, reset: bool) -> Source:
+    """Return measurements as a source; the number and names of their columns are set in a fit, or compared."""
+    X = matrix_of(X)
+    if not is_parts(X) and not isinstance(X, Source):
+        # Values are checked on the way into a source, whose message names the cell.
+        least = 2 if reset else 1
+        X = validate_data(model, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least)
+    source = signal_blocks(X)
+    if not reset:
+        refuse_other_number(model, source.n_columns)
+    elif source.n_rows < 2:
+        raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
+    else:
+        model.n_features_in_ = source.n_columns
+    return source
+
+
+def refuse_other_number(model: Any, n_columns: int) -> None:
+    """Say, in scikit-learn's words, that X has another number of columns than at fit."""
+    if n_columns != model.n_features_in_:
         raise ValueError(
             f"X has {n_columns} features, but {type(model).__name__} is expecting {model.n_features_in_} features."
         )

@@ -1,11 +1,11 @@
 """Mixtures of hidden classes that several views show, by the method of moments, then EM."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -23,16 +23,15 @@ from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, M
 from polyad.models.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
+from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
 from polyad.models.recipes.classes import starts_of
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 
-class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
+class MultiViewMixture(MixtureModel):
     """Hidden classes that three or more views show, started from their cross moments.
 
     Views are independent given the class, and may be of different kinds and widths. Latent class analysis and naive
@@ -93,7 +92,6 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     (2000, 3)
     """
 
-    has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 0  # any number of them
 
     view_columns_: list[tuple[str, ...] | None]
@@ -172,28 +170,11 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         with running(self.n_jobs):
             return class_posterior(*self._known(views))
 
-    def predict(self, views: Any) -> NDArray[np.intp]:
-        """Return the likeliest class of each row."""
-        return self.predict_proba(views).argmax(axis=1)
-
     def score_samples(self, views: Any) -> FloatArray:
         """Return the log-likelihood of each row, N."""
         check_is_fitted(self)
         with running(self.n_jobs):
             return class_log_likelihoods(*self._known(views))
-
-    def score(self, views: Any, y: object = None) -> float:
-        """Return the mean log-likelihood of a row, in nats."""
-        return float(self.score_samples(views).mean())
-
-    def bic(self, views: Any) -> float:
-        """Return the Bayesian information criterion; the lower, the better."""
-        likelihoods = self.score_samples(views)
-        return float(-2 * likelihoods.sum() + self._n_parameters() * np.log(likelihoods.size))
-
-    def aic(self, views: Any) -> float:
-        """Return Akaike's information criterion; the lower, the better."""
-        return float(-2 * self.score_samples(views).sum() + 2 * self._n_parameters())
 
     def sample(
         self, n_samples: int = 1, *, length: int = 10, random_state: Any = 0
@@ -222,11 +203,6 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         return tags
 
-    @property
-    def n_iter_(self) -> int:
-        """Passes of EM."""
-        return self.diagnostics_.n_passes
-
     def _refuse_bad_parameters(self) -> None:
         refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "smoothing"))
         refuse_unknown("route", self.route, ("direct", "symmetric"))
@@ -237,13 +213,8 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         if self.max_iter == 0:
             name, mixture = next(iter(starts.items()))
             return name, PolishedClasses(mixture, (), False)
-        found = {
-            name: polish_classes(source, mixture, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
-            for name, mixture in starts.items()
-        }
-        # The first start unless another is better by more than where passes end.
-        best = max(found, key=lambda name: found[name].objective[-1] - (self.tol if name == "seeds" else 0.0))
-        return best, found[best]
+        polish = partial(polish_classes, source, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
+        return furthest(starts, polish, self.tol)
 
     def _set(self, mixture: ClassMixture, kinds: Sequence[str], widths: Sequence[int]) -> None:
         rows = [_emission_rows(emission) for emission in mixture.emissions]

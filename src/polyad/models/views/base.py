@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -17,10 +16,9 @@ from polyad.models.features import refuse_other_columns, refuse_other_names, ref
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
 from polyad.models.recipes.factors import LinearFactors, estimated_sources, explained_variance, linear_factors
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.factor_model import FactorModel
 from polyad.models.views.stability import bootstrap_stability
 
 Statistics = Literal["auto", "third", "fourth", "characteristic", "generalised"]
@@ -28,13 +26,12 @@ Metric = Literal["auto", "cca", "scale", "none"]
 SimilarityMethod = Literal["exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral"]
 
 
-class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TwoViewModel(FactorModel):
     """Base of the models of two views; not a model by itself.
 
     A subclass says which views hold counts, and sets its loadings from the factors in ``_unfold``.
     """
 
-    has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 2
     signs_by: ClassVar[str] = "x"  # see polyad.models.recipes.factors.linear_factors
     usual_step: ClassVar[float] = 0.6  # of the points at which the characteristic function is taken
@@ -45,8 +42,6 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
     x_mean_: FloatArray
     y_mean_: FloatArray
     correlations_: FloatArray
-    diagnostics_: FactorDiagnostics
-    n_features_in_: int
     x_vocabulary_: tuple[str, ...] | None
     y_vocabulary_: tuple[str, ...] | None
     x_text_options_: Any
@@ -236,11 +231,6 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
             refuse_other_names(view, getattr(self, "y_feature_names_in_", None), "Y")
             refuse_other_columns(source.n_columns, n_columns, "Y")
         return source
-
-    @property
-    def n_iter_(self) -> int:
-        """Sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
 
     @property
     def _n_features_out(self) -> int:

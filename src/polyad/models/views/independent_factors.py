@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -23,16 +22,15 @@ from polyad.models.checks import refuse_unknown
 from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.views import kind_of
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.factor_model import FactorModel
 from polyad.moments.views.exchangeable import OBSERVATIONS, FactorMoments, Halves, exchangeable_moments
 
 STATISTICS = ("auto", "third", "fourth")
 
 
-class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class IndependentFactors(FactorModel):
     """Independent factors that two or more exchangeable views are linear in.
 
     The same thing measured several times, sentences of one document, repetitions of an experiment: given the factors,
@@ -89,10 +87,8 @@ class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Tra
     ((3,), (20000, 3))
     """
 
-    has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 0  # any number of them
 
-    n_features_in_: int
     view_columns_: list[tuple[str, ...] | None]
 
     def __init__(
@@ -183,15 +179,6 @@ class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Tra
     def fit_transform(self, views: Any, y: object = None) -> FloatArray:
         """Fit, and return the estimates of the factors."""
         return self.fit(views).transform(views)
-
-    @property
-    def n_iter_(self) -> int:
-        """Sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
