@@ -59,6 +59,8 @@ class StoredClass:
     structures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     # The lists of words that the model may have, and the axis that each names.
     names: Mapping[str, str] = field(default_factory=dict)
+    # The attributes that have for each view the names of its columns, or None; set by ``_set_columns`` of the model.
+    column_lists: tuple[str, ...] = ()
     text_options: tuple[str, ...] = ()  # the attributes that say how text is split: one, or one for each view
     # Of a model of a list of views, the attributes that are lists of arrays, one for each view; the axis ``M`` is that
     # of the view's words.
@@ -87,7 +89,7 @@ class StoredClass:
         return replace(
             self,
             arrays={**self.arrays, **arrays},
-            names={f"vocabularies_.{n}": f"M{n}" for n in numbers},
+            names={"view_names_": "V", **{f"vocabularies_.{n}": f"M{n}" for n in numbers}},
             text_options=tuple(f"text_options_.{n}" for n in numbers),
         )
 
@@ -274,6 +276,7 @@ STORED: Mapping[str, StoredClass] = {
         ("polyad.models", "FactorDiagnostics"),
         _FACTOR_DIAGNOSTICS,
         names={"feature_names_in_": "M"},
+        column_lists=("view_columns_",),
     ),
     "HiddenMarkov": StoredClass(
         "polyad.models",
@@ -297,6 +300,7 @@ STORED: Mapping[str, StoredClass] = {
         ("polyad.models", "MixtureDiagnostics"),
         _MIXTURE_DIAGNOSTICS,
         names={"view_names_": "V"},
+        column_lists=("view_columns_",),
     ),
     "SphericalMixture": StoredClass(
         "polyad.models",

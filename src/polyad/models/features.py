@@ -1,6 +1,6 @@
 """The columns that a model was fitted with, and whether new data have the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,16 @@ def refuse_other_number(model: Any, n_columns: int) -> None:
         raise ValueError(
             f"X has {n_columns} features, but {type(model).__name__} is expecting {model.n_features_in_} features."
         )
+
+
+def views_by_name(views: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
+    """Return views that are given by name in the order of the fit; None for those that are not given."""
+    if names is None:
+        raise ValueError("The model was fitted on a list of views: give a list, or fit it on views with names.")
+    unknown = [name for name in views if name not in names]
+    if unknown:
+        raise ValueError(f"There is a view {unknown[0]!r}; the model knows {', '.join(map(repr, names))}.")
+    return [views.get(name) for name in names]
 
 
 def refuse_other_columns(found: int, expected: int, name: str) -> None:

@@ -55,7 +55,7 @@ def subject_of(model: Any, X: Any, view_names: Sequence[str] | None = None) -> S
     X
         Documents; of aligned texts a list with one entry for each. None shows the model alone.
     view_names
-        What the texts of aligned ones are called.
+        What the texts of aligned ones are called; by default as in the fit.
     """
     if isinstance(model, TopicModel):
         view = TopicView(
@@ -67,7 +67,8 @@ def subject_of(model: Any, X: Any, view_names: Sequence[str] | None = None) -> S
 
 def _aligned_subject(model: Any, X: Any, view_names: Sequence[str] | None) -> Subject:
     n_views = len(model.components_)
-    names = [f"Text {number + 1}" for number in range(n_views)] if view_names is None else list(view_names)
+    numbered = [f"Text {number + 1}" for number in range(n_views)]
+    names = list(view_names or model.view_names_ or numbered)
     if len(names) != n_views:
         raise ValueError(f"{len(names)} names of texts are given, and the model has {n_views}: give one for each.")
     views = tuple(

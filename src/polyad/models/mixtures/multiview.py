@@ -21,7 +21,7 @@ from polyad.inference.mixtures.classes import (
 )
 from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
 from polyad.models.checks import refuse_bad_numbers, refuse_unknown
-from polyad.models.features import refuse_other_names
+from polyad.models.features import refuse_other_names, views_by_name
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
@@ -75,9 +75,9 @@ class MultiViewMixture(MixtureModel):
     kinds_
         The kind of each view.
     view_columns_
-        The names of the columns of each view that was a table, and None for others; a file does not keep them.
+        The names of the columns of each view that was a table, and None for others.
     view_names_
-        The names of the views where the fit was on a table, and None where it was on a list.
+        The names of the views where they were given by name, and None where the fit was on a list.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -128,8 +128,8 @@ class MultiViewMixture(MixtureModel):
         ----------
         views
             A list of three or more, samples x columns each, rows in the same order: arrays, sparse arrays, DataFrames,
-            lists of parts, or sources. Or one DataFrame whose columns are named by view: with two levels of names, of
-            which the first is the view, or as "view.column".
+            lists of parts, or sources. With names: a mapping of views, or one DataFrame whose columns are named by
+            view, with two levels of names, of which the first is the view, or as "view.column".
         y
             Not used.
         """
@@ -156,7 +156,7 @@ class MultiViewMixture(MixtureModel):
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.mixture, kinds, widths)
-        self.view_columns_ = [names_of_columns(view) for view in views]
+        self._set_columns([names_of_columns(view) for view in views])
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
         self.diagnostics_ = MixtureDiagnostics(
@@ -230,7 +230,6 @@ class MultiViewMixture(MixtureModel):
         if not np.isin(self.layout_[:, 0], range(len(KINDS))).all() or not (self.layout_[:, 1] >= 1).all():
             raise ValueError("its views are of no kind that is known")
         self.kinds_ = [KINDS[int(kind)] for kind in self.layout_[:, 0]]
-        self.view_columns_ = [None] * len(self.kinds_)
         self.components_: list[FloatArray] = []
         self.variances_: list[FloatArray | None] = []
         first = 0
@@ -245,25 +244,24 @@ class MultiViewMixture(MixtureModel):
         if first != self.parameter_rows_.shape[1]:
             raise ValueError("its views have other widths than its parameters")
 
+    def _set_columns(self, columns: list[tuple[str, ...] | None] | None) -> None:
+        """Set the names of the columns of each view; None where none are known."""
+        widths = [1 if kind == "categorical" else shown.shape[1] for kind, shown in zip(self.kinds_, self.components_)]
+        columns = [None] * len(widths) if columns is None else columns
+        found = [width if names is None else len(names) for width, names in zip(widths, columns)]
+        if len(columns) != len(widths) or found != widths:
+            raise ValueError(f"its {len(widths)} views have {widths} columns, and there are names for {found}")
+        self.view_columns_ = columns
+
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
         if isinstance(views, list | tuple):
             for number, (view, names) in enumerate(zip(views, self.view_columns_)):
                 refuse_other_names(view, names, f"view {number}")
         table = views_of_table(views)
         if table is not None:
-            views = self._by_name(table)
+            views = views_by_name(table, self.view_names_)
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
-
-    def _by_name(self, table: dict[str, Any]) -> list[Any]:
-        """Return the views of a table in the order of the fit; those without columns are left out."""
-        names = self.view_names_
-        if names is None:
-            raise ValueError("The model was fitted on a list of views: give a list, or fit it on a table.")
-        unknown = [name for name in table if name not in names]
-        if unknown:
-            raise ValueError(f"The table has the view {unknown[0]!r}; the model knows {', '.join(map(repr, names))}.")
-        return [table.get(name) for name in names]
 
     def _emission(self, view: int) -> Emission:
         kind, shown, variances = self.kinds_[view], self.components_[view], self.variances_[view]

@@ -74,7 +74,7 @@ class IndependentFactors(FactorModel):
     feature_names_in_
         The names of the columns, where all views were tables with the same names.
     view_columns_
-        The names of the columns of each view that was a table, and None for others. A file does not keep them.
+        The names of the columns of each view that was a table, and None for others.
     diagnostics_
         A :class:`polyad.models.views.diagnostics.FactorDiagnostics`.
 
@@ -137,8 +137,8 @@ class IndependentFactors(FactorModel):
         with watch("diagonalise"):
             found = diagonaliser(self.method)((halves[0] + halves[1]) / 2, max_iter=self.max_iter)
             cumulants = _cumulants(moments, whitening.whitener, images, statistics, found)
-        self._keep_columns(views)
         self.mean_, self.n_features_in_ = moments.mean, moments.mean.size
+        self._set_columns([names_of_columns(view) for view in views])
         columns = (images @ found.rotation).T
         order = np.argsort(-(columns**2).sum(axis=1), kind="stable")
         scaled = self._scaled(columns[order], cumulants[order], statistics, observation == "poisson")
@@ -186,15 +186,18 @@ class IndependentFactors(FactorModel):
         tags.input_tags.two_d_array = False
         return tags
 
-    def _keep_columns(self, views: Any) -> None:
-        self.view_columns_ = [names_of_columns(view) for view in views]
-        first = self.view_columns_[0]
-        if first is not None and set(self.view_columns_) == {first}:
-            self.feature_names_in_ = np.array(first, dtype=object)
+    def _set_columns(self, columns: list[tuple[str, ...] | None] | None) -> None:
+        """Set the names of the columns of each view of the fit; None where none are known."""
+        self.view_columns_ = [] if columns is None else columns
+        known = {names for names in self.view_columns_ if names is not None}
+        if any(len(names) != self.n_features_in_ for names in known):
+            raise ValueError(f"its views have {self.n_features_in_} columns, and there are names for another number")
+        if len(known) == 1 and None not in self.view_columns_:
+            self.feature_names_in_ = np.array(known.pop(), dtype=object)
 
     def _refuse_other_names(self, views: Any) -> None:
         """Refuse a table whose columns are those of no view of the fit; views are exchangeable, so any will do."""
-        known = [names for names in getattr(self, "view_columns_", ()) if names is not None]
+        known = [names for names in self.view_columns_ if names is not None]
         if not known and hasattr(self, "feature_names_in_"):  # of a model that was loaded
             known = [tuple(self.feature_names_in_)]
         for number, view in enumerate(views):
