@@ -19,7 +19,7 @@ from polyad.models.recipes.factors import LinearFactors, estimated_sources, expl
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.models.views.factor_model import FactorModel
-from polyad.models.views.stability import bootstrap_stability
+from polyad.models.views.stability import stability_of_factors
 
 Statistics = Literal["auto", "third", "fourth", "characteristic", "generalised"]
 Metric = Literal["auto", "cca", "scale", "none"]
@@ -181,7 +181,8 @@ class TwoViewModel(FactorModel):
         """Return for each factor how well it comes back on resampled rows, K numbers from 0 to 1.
 
         Blocks of consecutive rows are drawn with replacement and the model is fitted again; the number is the mean
-        cosine between the loadings of a factor and of its best match, over both views and all resamples.
+        cosine between the loadings of a factor and of its best match, over both views and all resamples. A factor that
+        the data do not single out is near what a random one gives.
 
         Parameters
         ----------
@@ -193,7 +194,7 @@ class TwoViewModel(FactorModel):
             Seed of the draws.
         """
         check_is_fitted(self)
-        return bootstrap_stability(self, X, _as_columns(Y), n_resamples=n_resamples, random_state=random_state)
+        return stability_of_factors(self, X, _as_columns(Y), n_resamples, random_state)
 
     def _checked(self, view: Any, name: str) -> Source:
         """Return a view as a source of its kind; messages say which view it is."""
