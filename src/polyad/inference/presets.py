@@ -30,12 +30,16 @@ class Preset:
         another to follow; minus infinity never stops.
     wide_passes
         Passes that follow under a wide prior of the topics: see :mod:`polyad.inference.wide`.
+    last_passes
+        Of a corpus of many shards all passes above are made over a sample, and then so many over all documents; with 0
+        all passes are over all.
     """
 
     least_passes: int
     most_passes: int
     least_gain: float = -np.inf
     wide_passes: int = 0
+    last_passes: int = 0
 
     @property
     def n_passes(self) -> int:
@@ -61,6 +65,9 @@ PRESETS = {
         # one that takes few passes where they gain little for their time (AP, K = 50 and 100: 5 and 4) and many where
         # they go on gaining (AP with K = 10; NIPS, whose documents are seven times as long).
         least_gain=250.0,
+        # The first finds the shares of every document, and the tokens of words that the sample lacks; the others leave
+        # a document's own tokens out.
+        last_passes=3,
     ),
     "full": Preset(
         # The wide passes want topics that have settled. From 12 passes they end .006 bits behind (AP, K = 50, one

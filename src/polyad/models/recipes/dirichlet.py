@@ -16,7 +16,7 @@ from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, polish, polish_bytes
 from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import wide_passes
-from polyad.models.recipes.moment_start import SummedCounts, moment_bytes, with_documents
+from polyad.models.recipes.moment_start import SummedCounts, first_sample, moment_bytes, with_documents
 from polyad.moments.counts.concentration import mean_shares
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -77,6 +77,9 @@ def polish_topics(
 
     From a start that is ``near`` the truth "full" goes as far as "fast", since the passes that follow would lead away
     from it, and a topic goes only a part of the way (:func:`reach`), unless words say that it was not so near.
+
+    Passes over a corpus of many shards each read all of it. Most of what they gain they gain as well over a sample of
+    the documents, and ``preset.last_passes`` over all then end where more of them would.
     """
     if preset.n_passes == 0:
         tokens = corpus.n_tokens * mean_shares(topics, corpus.unigram)
@@ -84,7 +87,7 @@ def polish_topics(
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
-    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
+    polished = _polish_sample_first(corpus.source, topics, alpha, preset, smoothing, near, restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)
         before, after = (predicted_bits(it, alpha, some) for it in (topics, polished.components))
@@ -96,6 +99,26 @@ def polish_topics(
         return polished
     wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes, restraint=restraint)
     return replace(wide, objective=polished.objective + wide.objective)
+
+
+def _polish_sample_first(
+    source: Source,
+    topics: FloatArray,
+    prior: FloatArray,
+    preset: Preset,
+    smoothing: FloatArray | None,
+    near: bool,
+    restraint: Restraint | None,
+) -> Polished:
+    sample = first_sample(source, preset.n_passes) if preset.last_passes else source
+    polished = polish(sample, topics, prior, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
+    if sample is source:
+        return polished
+    last = Preset(preset.last_passes, preset.last_passes)
+    found = polish(
+        source, polished.components, prior, preset=last, smoothing=smoothing, near=near, restraint=restraint
+    )
+    return replace(found, objective=polished.objective + found.objective)
 
 
 def predicted_bits(topics: FloatArray, prior: FloatArray, some: Source) -> float:

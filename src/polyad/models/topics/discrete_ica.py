@@ -14,7 +14,7 @@ from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample, start_from_moments
+from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, first_sample, start_from_moments
 from polyad.models.recipes.own_prior import begin_gamma_poisson
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
 from polyad.models.stopwatch import StopWatch
@@ -134,7 +134,7 @@ class DiscreteICA(TopicModel):
             method = "power" if self.statistics == "cumulants" else "jacobi"
         memory = planned_bytes(corpus, K, method)
         with watch("moments"):
-            sampled = moment_sample(corpus.source, preset.n_passes)
+            sampled = first_sample(corpus.source, preset.n_passes)
             cumulants = discrete_ica_moments(sampled)
             moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(sampled, self.step)
             start = start_from_moments(moments, corpus, K, method)

@@ -25,7 +25,7 @@ from polyad.models.recipes.background import (
     with_shapes,
 )
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample
+from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, first_sample
 from polyad.models.recipes.own_prior import (
     Beginning,
     at_least_some,
@@ -165,7 +165,7 @@ class LDA(TopicModel):
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         memory = planned_bytes(corpus, n_rows, self.method)
         with watch("moments"):
-            raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
+            raw = raw_moments(first_sample(corpus.source, preset.n_passes), self.weights)
             begun = self._begin(raw, corpus, given, polished=preset.n_passes > 0)
             if self.background:
                 start = start_background(raw, corpus, begun.start.topics)
