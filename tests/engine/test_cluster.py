@@ -7,8 +7,10 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from polyad import LDA, DiscreteICA, SingleTopic
+from polyad.corpus import CorpusError, index
 from polyad.datasets import make_lda
 from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
@@ -158,6 +160,70 @@ def test_a_lost_scheduler_is_a_sentence(shards):
             told = str(error)
     assert told is not None
     assert "scheduler of the cluster" in told
+
+
+TEXTS = [f"the cat of house{number % 37} likes dog{number % 11} and bird{number % 5}" for number in range(600)]
+
+
+def contents(folder):
+    """Return the bytes of all files but the one that says what was read."""
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.name != "corpus.json"}
+
+
+@pytest.fixture
+def indexed(tmp_path, monkeypatch):
+    """Texts in a file, in chunks of a few, and the shards that one process makes of them."""
+    for module in ("words.counting", "indexing.index", "indexing.bags"):
+        monkeypatch.setattr(f"polyad.corpus.{module}.CHUNK_CHARACTERS", 2000)
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    return tmp_path / "texts.txt", contents(index(tmp_path / "texts.txt", tmp_path / "alone.shards").path)
+
+
+def test_text_is_counted_on_the_cluster(two, indexed, tmp_path):
+    client, made = two
+    file, expected = indexed
+    assert contents(index(file, tmp_path / "cluster.shards", client=client).path) == expected
+    started = {worker.pid for worker in made.workers.values()}
+
+    def killed(documents, fraction):
+        if documents > 300 and started == {worker.pid for worker in made.workers.values()}:
+            kill_a_worker(made)
+
+    with use(DaskRunner(client)):  # as the command does
+        again = index(file, tmp_path / "killed.shards", progress=killed)
+    assert contents(again.path) == expected
+
+
+def test_a_bag_of_texts_is_counted_where_it_is(two, indexed, tmp_path):
+    bags = pytest.importorskip("dask.bag")
+    _, expected = indexed
+    bag = bags.from_sequence(TEXTS, npartitions=7)
+    assert contents(index(bag, tmp_path / "bag.shards", client=two[0]).path) == expected
+    here = index(bag, tmp_path / "here.shards")
+    assert contents(here.path) == expected
+    assert here.report.documents == 600
+    with pytest.raises(ValueError, match=r"polyad.corpus.index\(X"):
+        LDA(2).fit(bag)
+    with pytest.raises(CorpusError, match="holds a dict"):
+        index(bags.from_sequence([{"text": "a"}]), tmp_path / "wrong.shards")
+    with pytest.raises(CorpusError, match="no documents"):
+        index(bags.from_sequence([]), tmp_path / "empty.shards")
+
+
+def test_arrays_and_tables_of_dask(two):
+    arrays, tables = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    client, dense = two[0], SAMPLE.counts.toarray()
+    expected = LDA(3, polish=2).fit(dense).components_.tobytes()
+    lazy = arrays.from_array(dense, chunks=(90, 25))
+    named = pandas.DataFrame(dense, columns=[f"word{number}" for number in range(60)])
+    for X in (lazy, lazy.rechunk((90, 60)).map_blocks(sparse.csr_matrix), tables.from_pandas(named, npartitions=3)):
+        model = LDA(3, polish=2).fit(X, client=client)
+        assert model.components_.tobytes() == expected
+    assert list(model.feature_names_in_) == list(named)
+    assert np.array_equal(model.transform(tables.from_pandas(named, npartitions=3)), model.transform(named))
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(tables.from_pandas(named.iloc[:, ::-1], npartitions=3))
 
 
 def test_states_of_workers():

@@ -11,6 +11,7 @@ import typer
 
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.reading import text_options
+from polyad.cli.scaling import Clustered
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, rate, size
@@ -41,6 +42,7 @@ def index(
     *,
     reading: Reading,
     words: Words,
+    clustered: Clustered,
     running: Running,
     shown: Shown,
 ) -> None:
@@ -53,6 +55,7 @@ def index(
     polyad index texts/ -o corpus.shards
     polyad index 'parts/*.jsonl.zst' -o corpus.shards --text-column body
     zcat big.txt.gz | polyad index - -o corpus.shards
+    polyad index 'parts/*.jsonl.zst' -o corpus.shards --scheduler tcp://host:8786
     polyad fit corpus.shards -k 100 -o model.polyad
     """
     from polyad.corpus import index as index_corpus
@@ -60,13 +63,14 @@ def index(
     from polyad.corpus.indexing.index import work_folder
 
     output = Output(shown)
+    clustered.check_cluster()
     target = Path(os.path.abspath(out))
     if target.exists() and not force:
         raise CallError(f"{out} is there already; give another name, or --force to replace shards.")
     if not restart and any(work_folder(target).glob("chunks/chunk-*.npz")):
         output.note(f"Going on with what was counted before ({work_folder(target)}); --restart begins anew.")
     started = time.perf_counter()
-    with output.noting() as notes, output.progress("Counting") as moved:
+    with output.noting() as notes, output.progress("Counting") as moved, clustered.cluster():
         found: Any = index_corpus(
             corpus,
             target,

@@ -9,7 +9,8 @@ import itertools
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,6 +131,44 @@ class DaskRunner:
             chain.journal.put(function, shared)
             found = _Step(self, chain, generation + 1).run(function, source)
             return found, RemoteStates(chain, generation + 1)
+
+    def in_order(self, function: Callable[..., Result], parts: Iterable[Any], /, *shared: Any) -> Iterator[Result]:
+        """Yield ``function(part, *shared)`` of parts in their order, for work that is no pass, such as counting text.
+
+        A part is sent to a worker, or computed by one where it is lazy (as a part of a ``dask.bag``). Twice as many
+        parts are on their way as there are threads, so that any number of them fits.
+        """
+        waiting: deque[tuple[Any, Any]] = deque()
+        parts = iter(parts)
+        with self._sentences():
+            while True:
+                places = 2 * max(1, sum(self.live().values()))
+                for part in itertools.islice(parts, max(0, places - len(waiting))):
+                    waiting.append((part, self._submit_part(function, part, shared)))
+                if not waiting:
+                    return
+                part, future = waiting.popleft()
+                yield self._result_of(future, function, part, shared)
+
+    def _submit_part(self, function: Callable[..., Any], part: Any, shared: tuple[Any, ...]) -> Any:
+        lazy = hasattr(part, "__dask_graph__")
+        return self.client.submit(function, self.client.compute(part) if lazy else part, *shared, pure=False)
+
+    def _result_of(self, future: Any, function: Callable[..., Result], part: Any, shared: tuple[Any, ...]) -> Result:
+        """Return what a part gave; what was lost with a worker is done again."""
+        for last in range(ATTEMPTS - 1, -1, -1):
+            try:
+                while not future.done():
+                    _wait([future])
+                    if not self.live():
+                        self._wait_for_workers()
+                found: Result = future.result()
+                return found
+            except Exception as error:
+                if not last or self.client.status != "running" or not _is_loss(error):
+                    raise
+                future = self._submit_part(function, part, shared)
+        raise AssertionError("the last attempt returns or raises")
 
     def _again(self, attempt: Callable[..., Result], source: Source, shared: tuple[Any, ...]) -> Result:
         """Try a pass until it comes through: what was sent to workers is lost with them, and is sent again."""

@@ -115,9 +115,7 @@ def _polish_sample_first(
     if sample is source:
         return polished
     last = Preset(preset.last_passes, preset.last_passes)
-    found = polish(
-        source, polished.components, prior, preset=last, smoothing=smoothing, near=near, restraint=restraint
-    )
+    found = polish(source, polished.components, prior, preset=last, smoothing=smoothing, near=near, restraint=restraint)
     return replace(found, objective=polished.objective + found.objective)
 
 

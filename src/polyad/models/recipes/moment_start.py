@@ -61,7 +61,8 @@ def first_sample(source: Source, n_passes: int) -> Source:
     Moments are only the start where likelihood passes over all documents follow, and they take more reading than
     these. Four shards, some 67 million cells, start them well. The root of the number of shards grows with the corpus,
     so that the start gets better with more documents, too. Without such passes the moments are the result, and made of
-    all. The first likelihood passes are made over the same documents (see :func:`polyad.models.recipes.dirichlet.polish_topics`).
+    all. The first likelihood passes are made over the same documents: see
+    :func:`~polyad.models.recipes.dirichlet.polish_topics`.
 
     Examples
     --------
@@ -242,8 +243,7 @@ def add_unlike_documents(topics: FloatArray, corpus: SummedCounts, n_components:
     Looked at are the first documents, which are a sample of all. Stops short where none of them differs from the topics
     there are.
     """
-    blocks = [block for block in first_rows(corpus.source, CANDIDATES)]
-    documents: Any = sparse.vstack([_proportions(block) for block in blocks], format="csr")
+    documents: Any = sparse.vstack(list(map(_proportions, first_rows(corpus.source, CANDIDATES))), format="csr")
     squares = np.asarray(documents.multiply(documents).sum(axis=1)).ravel()
     distances = squares[:, None] - 2 * (documents @ topics.T) + (topics**2).sum(axis=1)
     has_tokens = np.diff(documents.indptr) > 0

@@ -15,8 +15,8 @@ from polyad.models.fitting import running
 from polyad.models.recipes.moment_start import (
     UNIGRAM_SHARE,
     SummedCounts,
-    moment_bytes,
     first_sample,
+    moment_bytes,
     start_from_moments,
     with_documents,
 )
