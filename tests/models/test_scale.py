@@ -43,27 +43,23 @@ def test_moments_are_made_of_as_many_shards_as_they_need(name):
         found = shards_read(MODELS[name](3), source)
         assert found["_third_sums"] == [n_moments]
         assert n_moments < source.n_shards
-        # A half of the shards at a time, first of the sample, and then of all.
         halves = [source.n_shards // 2, source.n_shards - source.n_shards // 2]
         if name == "single topic":
             assert set(found["_expected_counts"]) == {source.n_shards}
-        else:
-            assert found["em_step"][-6:] == 3 * halves
-            assert sum(found["em_step"][:-6]) % n_moments == 0
-            assert max(found["em_step"][:-6]) <= n_moments
+        else:  # a half of the shards at a time, and no more passes than reads are worth
+            n_passes = len(found["em_step"]) // 2
+            assert found["em_step"] == n_passes * halves
+            assert 4 <= n_passes <= 6
+            assert shards_read(MODELS[name](3, polish=7), source)["em_step"] == 7 * halves  # a user's number holds
         assert shards_read(MODELS[name](3, polish="off"), source)["_third_sums"] == [source.n_shards]
-        # Passes that a user asks for are over all documents.
-        if name != "single topic":
-            assert shards_read(MODELS[name](3, polish=2), source)["em_step"] == 2 * halves
         assert first_sample(source, 0) is source
 
 
-def test_topics_from_a_part_of_the_documents_are_as_good():
-    """Moments and the first passes are of a fourth of the documents, the last passes of all."""
+def test_topics_from_a_part_of_the_moments_are_as_good():
     sample = make_lda(4000, 120, 4, length=40, prior=0.1, random_state=0)
     whole = l1_error(LDA(4).fit(sample.counts).components_, sample.components)
     with tiny_cuts(shard=4000, block=2000, rows=200):
         source = ordered_by_content(count_blocks(sample.counts))
         assert first_sample(source, 4).n_shards < source.n_shards / 2
         part = l1_error(LDA(4).fit(source).components_, sample.components)
-    assert part < 1.05 * whole < 0.05
+    assert part < 1.1 * whole < 0.05  # a sixth of the documents; shards have four thousand times as many

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from polyad.base.arrays import FloatArray
+from polyad.base.terminal import clock
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.engine.blocks import beside_each_other
@@ -16,7 +17,7 @@ from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, polish, polish_bytes
 from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import wide_passes
-from polyad.models.recipes.moment_start import SummedCounts, first_sample, moment_bytes, with_documents
+from polyad.models.recipes.moment_start import SummedCounts, is_sampled, moment_bytes, with_documents
 from polyad.moments.counts.concentration import mean_shares
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -28,14 +29,15 @@ FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not 
 logger = logging.getLogger("polyad")
 
 
-def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser) -> int:
-    """Return the working memory of a fit beside X, in bytes, and log it: stated before the work, and kept."""
+def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser, seconds: float) -> int:
+    """Return the working memory of a fit beside X, in bytes, and log it with the time: before the work, and kept."""
     N, M = corpus.source.shape
     K = n_components
     n_held = _n_held(corpus)
     working = max(moment_bytes(corpus, K, method), polishing_bytes(corpus, K))
     planned = with_documents(corpus, working + 8 * 4 * N // n_held)
-    logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
+    plan = "%d documents, %d words, %d topics: %.0f MB of working memory, at most about %s (h:mm:ss)"
+    logger.info(plan, N, M, K, planned / 2**20, clock(seconds))
     return planned
 
 
@@ -77,9 +79,6 @@ def polish_topics(
 
     From a start that is ``near`` the truth "full" goes as far as "fast", since the passes that follow would lead away
     from it, and a topic goes only a part of the way (:func:`reach`), unless words say that it was not so near.
-
-    Passes over a corpus of many shards each read all of it. Most of what they gain they gain as well over a sample of
-    the documents, and ``preset.last_passes`` over all then end where more of them would.
     """
     if preset.n_passes == 0:
         tokens = corpus.n_tokens * mean_shares(topics, corpus.unigram)
@@ -87,7 +86,8 @@ def polish_topics(
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
-    polished = _polish_sample_first(corpus.source, topics, alpha, preset, smoothing, near, restraint)
+    preset = preset.of_many(is_sampled(corpus.source))
+    polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)
         before, after = (predicted_bits(it, alpha, some) for it in (topics, polished.components))
@@ -99,24 +99,6 @@ def polish_topics(
         return polished
     wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes, restraint=restraint)
     return replace(wide, objective=polished.objective + wide.objective)
-
-
-def _polish_sample_first(
-    source: Source,
-    topics: FloatArray,
-    prior: FloatArray,
-    preset: Preset,
-    smoothing: FloatArray | None,
-    near: bool,
-    restraint: Restraint | None,
-) -> Polished:
-    sample = first_sample(source, preset.n_passes) if preset.last_passes else source
-    polished = polish(sample, topics, prior, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
-    if sample is source:
-        return polished
-    last = Preset(preset.last_passes, preset.last_passes)
-    found = polish(source, polished.components, prior, preset=last, smoothing=smoothing, near=near, restraint=restraint)
-    return replace(found, objective=polished.objective + found.objective)
 
 
 def predicted_bits(topics: FloatArray, prior: FloatArray, some: Source) -> float:

@@ -61,8 +61,7 @@ def first_sample(source: Source, n_passes: int) -> Source:
     Moments are only the start where likelihood passes over all documents follow, and they take more reading than
     these. Four shards, some 67 million cells, start them well. The root of the number of shards grows with the corpus,
     so that the start gets better with more documents, too. Without such passes the moments are the result, and made of
-    all. The first likelihood passes are made over the same documents: see
-    :func:`~polyad.models.recipes.dirichlet.polish_topics`.
+    all.
 
     Examples
     --------
@@ -70,10 +69,18 @@ def first_sample(source: Source, n_passes: int) -> Source:
     >>> first_sample(count_blocks([[1, 2], [3, 4]]), 4).n_rows
     2
     """
-    n_shards = max(LEAST_FIRST_SHARDS, ceil(sqrt(source.n_shards)))
-    if n_passes == 0 or n_shards >= source.n_shards:
+    if n_passes == 0 or not is_sampled(source):
         return source
-    return first_rows(source, source.edges[n_shards])
+    return first_rows(source, source.edges[_n_first(source)])
+
+
+def is_sampled(source: Source) -> bool:
+    """Tell whether a source has so many shards that a fit begins with a sample of them."""
+    return _n_first(source) < source.n_shards
+
+
+def _n_first(source: Source) -> int:
+    return max(LEAST_FIRST_SHARDS, ceil(sqrt(source.n_shards)))
 
 
 def word_metric(corpus: SummedCounts, n_components: int) -> FloatArray:
