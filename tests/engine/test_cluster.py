@@ -3,7 +3,10 @@
 import contextlib
 import os
 import signal
+import sys
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +21,8 @@ from polyad.io import fingerprint
 from sharded import tiny_cuts
 
 distributed = pytest.importorskip("distributed")
+cloudpickle = pytest.importorskip("cloudpickle")
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not know the folder of the tests
 SAMPLE = make_lda(300, 60, 3, length=40, prior=0.2, random_state=0)
 
 
@@ -35,9 +40,16 @@ def cluster(n_workers):
 
 
 @pytest.fixture(scope="module")
-def two():
+def cluster_of_two():
     with cluster(2) as made:
         yield made
+
+
+@pytest.fixture
+def two(cluster_of_two):
+    """Two workers that are there, whatever the test before has done to them."""
+    cluster_of_two[0].wait_for_workers(2, timeout=60)
+    return cluster_of_two
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +61,15 @@ def shards(tmp_path_factory):
 
 
 def kill_a_worker(made, number=0):
-    os.kill(list(made.workers.values())[number].pid, signal.SIGKILL)
+    """Kill a worker; one that an earlier test has killed may not be back yet, and has no process then."""
+    for _ in range(600):
+        pids = [worker.pid for worker in made.workers.values() if worker.pid is not None]
+        if pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pids[number % len(pids)], signal.SIGKILL)
+                return
+        time.sleep(0.1)
+    raise AssertionError("there is no worker to kill")
 
 
 def killed_in(name, made, when=1):
@@ -84,7 +104,7 @@ def test_a_worker_killed_in_the_e_step(two, shards):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["_pair_products", "prepare_documents", "_word_totals", "_diagonals"])
+@pytest.mark.parametrize("name", ["_pair_products", "_third_sums", "prepare_documents", "_totals", "_diagonals"])
 @pytest.mark.parametrize("when", [1, 4])
 def test_a_worker_killed_in_any_pass(two, shards, name, when):
     """At its first shard, and when all are done and are being added up."""
@@ -140,6 +160,43 @@ def test_workers_come_and_go(shards):
         with use(DaskRunner(client)), listening(listen):
             assert fingerprint(LDA(3, polish=4).fit(shards)) == expected
         assert len(seen) > 60
+
+
+def slow_tokens(block, slow):
+    """A pass of which one process does every block late."""
+    if os.getpid() == slow:
+        time.sleep(0.5)
+    return block.rows.sum(), block.tokens.sum()
+
+
+@pytest.mark.slow
+def test_a_slow_worker_changes_nothing_but_the_time(two, shards):
+    client, _ = two
+    slow = next(iter(client.run(os.getpid).values()))
+    with use(DaskRunner(client)) as runner:
+        found = runner.total(slow_tokens, shards, slow)
+    assert found == (SAMPLE.counts.sum(), SAMPLE.counts.sum())
+
+
+def dies_after(shard, state, path):
+    """A step after whose first run, when its result is ready, the worker dies."""
+    path = Path(path)
+    if shard.start == 0 and not path.exists():
+        path.touch()
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+    return float(shard.tokens.sum()), (state or 0) + 1
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_with_its_state_between_passes(two, shards, tmp_path):
+    client, _ = two
+    with use(DaskRunner(client)) as runner:
+        found, states = runner.step(dies_after, shards, new_states(shards), tmp_path / "once")
+        time.sleep(3)
+        again, states = runner.step(dies_after, shards, states, tmp_path / "once")
+        assert found == again == SAMPLE.counts.sum()
+        assert states[:] == [2] * 4
+    assert runner.n_rebuilt >= 1
 
 
 @pytest.mark.slow
