@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,6 +35,10 @@ def index(
     out: Annotated[str, typer.Option("-o", "--output", metavar="FOLDER", help="The folder to write.")],
     only: Annotated[
         str | None, typer.Option("--only-words", metavar="FILE", help="Count these words only, one on each line.")
+    ] = None,
+    hashed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Hash words to N columns, in place of a vocabulary.", min=1),
     ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what an interrupted call has counted.")
@@ -69,12 +74,19 @@ def index(
         raise CallError(f"{out} is there already; give another name, or --force to replace shards.")
     if not restart and any(work_folder(target).glob("chunks/chunk-*.npz")):
         output.note(f"Going on with what was counted before ({work_folder(target)}); --restart begins anew.")
+    if hashed is not None:
+        if only is not None:
+            raise CallError("--only-words gives the words, and --hashed does without; give one of them.")
+        output.note(
+            f"Words are hashed to {hashed:,} columns: those that share one are counted together, and topics show "
+            "columns (#42) for words. In return no word is ever new to a model."
+        )
     started = time.perf_counter()
     with output.noting() as notes, output.progress("Counting") as moved, clustered.cluster():
         found: Any = index_corpus(
             corpus,
             target,
-            text_options(words),
+            replace(text_options(words), hashed=hashed),
             reading=reading.options(),
             vocabulary=None if only is None else read_names(only),
             n_jobs=running.jobs,

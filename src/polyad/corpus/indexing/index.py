@@ -149,6 +149,8 @@ def index(
     if any(of_counted) and len(files) > 1:
         raise ValueError("Files of counts are indexed one at a time: their columns may be different words.")
     plan = _plan(files, options, reading, vocabulary)
+    if options.hashed is not None and vocabulary is not None:
+        raise ValueError("Words are either hashed to columns or looked up in a vocabulary: give one of the two.")
     with _work(target, plan, restart) as work, use(n_jobs if client is None else DaskRunner(client)):
         job = _Job(work, files, options, reading, n_jobs, progress or (lambda documents, fraction: None))
         if bag is not None:

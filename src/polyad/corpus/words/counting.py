@@ -242,13 +242,13 @@ def _finish(merged: _Merged, beginning: Beginning, vocabulary: Sequence[str] | N
         terms, counts = _without_stop_words(terms, counts, options, merged)
     dropped = {reason: Dropped.from_totals(merged.dropped[reason]) for reason in sorted(merged.dropped)}
     if vocabulary is None:
-        if options.stemming is not None:
+        if options.stemming is not None and options.hashed is None:
             terms, counts = merge_stems(terms, counts, options.stemming)
         words, counts, by_frequency = choose_words(terms, counts, options)
         dropped |= by_frequency
     else:
         words = list(vocabulary)
-        counts, unknown = look_up_words(terms, counts, words, options.stemming)
+        counts, unknown = look_up_words(terms, counts, words, options.stemming if options.hashed is None else None)
         dropped |= unknown
     ids = tuple(merged.ids)
     report = CorpusReport(
