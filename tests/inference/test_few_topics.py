@@ -12,7 +12,7 @@ from polyad.inference.cells import padded_vector, topic_table
 from polyad.inference.expectation import Iterations, TopicTable, em_step, prepare_documents
 from polyad.inference.few_topics import few_bytes, few_step, has_many, places_for, prepare_few
 from polyad.inference.polish import polish_bytes
-from polyad.inference.presets import Preset
+from polyad.inference.presets import PRESETS, Preset
 from polyad.io import fingerprint
 from polyad.models.recipes import moment_start
 from purity import Checking
@@ -143,6 +143,16 @@ def test_halves_on_disk_keep_their_topics(few_are_kept, tmp_path):
                 polish_topics(it, START, PRIOR, preset=Preset(3, 3)).components for it in (shards, source)
             )
     assert on_disk.tobytes() == in_memory.tobytes()
+
+
+def test_topics_from_documents_get_more_passes():
+    fast, few = PRESETS["fast"], Preset(3, 3)
+    assert fast.for_corpus(many_shards=False, many_topics=False) == fast
+    assert fast.for_corpus(many_shards=False, many_topics=True).least_passes == 8
+    many = fast.for_corpus(many_shards=True, many_topics=True)
+    assert (many.least_passes, many.most_passes) == (6, 6)
+    assert few.for_corpus(many_shards=True, many_topics=True) == few
+    assert PRESETS["full"].for_corpus(many_shards=True, many_topics=False) == PRESETS["full"]
 
 
 def test_memory_goes_with_the_topics_of_a_document():

@@ -10,6 +10,9 @@ from typing import Literal
 import numpy as np
 
 Polish = Literal["off", "fast", "full"] | int
+# Topics that start from documents take longer to settle than those of the moments: NIPS with 500 topics has 10.535 bits
+# after 5 passes, and 10.527 after 10.
+LEAST_OF_MANY_TOPICS = 8
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,13 @@ class Preset:
         """Passes of both kinds at most."""
         return self.most_passes + self.wide_passes
 
-    def of_many(self, is_many: bool) -> "Preset":
-        """Return the preset for a corpus of many shards, or as it is."""
-        if not is_many or self.most_of_many is None:
-            return self
-        return replace(self, most_passes=min(self.most_passes, self.most_of_many))
+    def for_corpus(self, *, many_shards: bool, many_topics: bool) -> "Preset":
+        """Return the preset for a corpus of many shards, and for topics that start from documents."""
+        most = self.most_of_many if many_shards and self.most_of_many is not None else self.most_passes
+        least = LEAST_OF_MANY_TOPICS if many_topics and np.isfinite(self.least_gain) else self.least_passes
+        return replace(
+            self, most_passes=min(self.most_passes, most), least_passes=min(max(self.least_passes, least), most)
+        )
 
     def has_enough(self, gained: float, n_passes: int, n_components: int, n_tokens: float) -> bool:
         """Tell whether to stop after so many passes, given the nats for each document that the last ones gained."""

@@ -40,7 +40,7 @@ def count_partition(texts: Iterable[Any], options: TextOptions) -> list[tuple[st
     >>> counted.terms
     ['to', 'be']
     """
-    batches = batched(map(_checked, texts), CHUNK_DOCUMENTS, CHUNK_CHARACTERS)
+    batches: Iterator[list[Any]] = batched(map(_checked, texts), CHUNK_DOCUMENTS, CHUNK_CHARACTERS)
     return [(digest_of((), batch), count_chunk(batch, options)) for batch in batches]
 
 

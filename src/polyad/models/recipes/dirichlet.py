@@ -17,7 +17,13 @@ from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, polish, polish_bytes
 from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import wide_passes
-from polyad.models.recipes.moment_start import SummedCounts, is_sampled, moment_bytes, with_documents
+from polyad.models.recipes.moment_start import (
+    MOST_BY_MOMENTS,
+    SummedCounts,
+    is_sampled,
+    moment_bytes,
+    with_documents,
+)
 from polyad.moments.counts.concentration import mean_shares
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -86,7 +92,8 @@ def polish_topics(
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
-    preset = preset.of_many(is_sampled(corpus.source))
+    is_many = topics.shape[0] > MOST_BY_MOMENTS
+    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many)
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)

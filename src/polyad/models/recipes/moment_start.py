@@ -23,7 +23,7 @@ from polyad.moments import CountSummary, SymmetricMoments
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
 UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
 LEAST_FIRST_SHARDS = 4
-MOST_BY_MOMENTS = 200  # topics: memory goes with the third power of their number, and time with the fourth
+MOST_BY_MOMENTS = 128  # topics: memory goes with the third power of their number, and time with the fourth
 CANDIDATES = 1 << 14  # documents that further topics may start from
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
 

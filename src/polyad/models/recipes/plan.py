@@ -62,7 +62,7 @@ def dirichlet_pass_cost(n_components: int) -> float:
 def seconds_of(plan: dict[str, Planned], corpus: SummedCounts, preset: Preset) -> float:
     """Return about how many seconds a fit takes at most on the cores that it has, by the cells that each step sees."""
     cells, sample = corpus.summary.n_cells, first_sample(corpus.source, preset.n_passes)
-    n_passes = preset.of_many(is_sampled(corpus.source)).n_passes
+    n_passes = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=False).n_passes
     work = sum(planned.cost * cells for name, planned in plan.items() if name not in ("moments", "polish"))
     work += plan["moments"].cost * cells * sample.n_rows / max(corpus.source.n_rows, 1)
     work += plan["polish"].cost * cells * n_passes / max(preset.n_passes, 1)
