@@ -149,24 +149,19 @@ def fit(folder: str, size: str, where: str, n_topics: str = str(N_TOPICS)) -> di
     }  # fmt: skip
 
 
-def gensim(folder: str, size: str) -> dict:
-    """LdaMulticore, one pass, on the same documents."""
-    from gensim.matutils import Sparse2Corpus
-    from gensim.models import LdaMulticore
-
+def gensim(folder: str, size: str, peers: str) -> dict:
+    """LdaMulticore, one pass, on the same documents; ``peers`` is the Python that has it."""
     from polyad.engine import Shards
     from polyad.inference import completion_bits
 
-    shards = Shards(shards_of(folder, size))
-    X = sparse.vstack([shards.shard(number).rows for number in range(shards.n_shards)], format="csr")
-    cost = Cost()
-    corpus = Sparse2Corpus(X, documents_columns=False)
-    names = {number: str(number) for number in range(N_WORDS)}
-    model = LdaMulticore(corpus, num_topics=N_TOPICS, id2word=names, workers=2, passes=1, chunksize=4000)
-    spent = cost.stop()
+    shards, train, out = Shards(shards_of(folder, size)), Path(folder) / "train.npz", Path(folder) / "gensim.npz"
+    sparse.save_npz(train, sparse.vstack([shards.shard(number).rows for number in range(shards.n_shards)]), False)
+    spent = isolated(str(Path(__file__).parent / "peers.py"), "gensim 1", train, N_TOPICS, out, python=peers)
+    if "error" in spent:
+        raise RuntimeError(spent["error"])
     (held_out,) = drawn(Path(folder), HELD_OUT, first_batch=1 << 20)
-    bits = completion_bits(model.get_topics().astype(np.float64), np.asarray(model.alpha, np.float64), held_out)
-    return {**spent, "bits": bits}
+    with np.load(out) as found:
+        return {**spent, "bits": completion_bits(found["components"], found["prior"], held_out)}
 
 
 def texts(folder: Path, n_texts: int) -> Path:
@@ -267,7 +262,7 @@ def plan(sizes: list[str], n_texts: str, peers: str | None, n_topics: str, many_
             jobs += [["fit", size, "memory"], ["fit", size, "shards", "20"]]
     if peers is not None:
         small = [size for size in sizes if Fraction(size) <= Fraction(1, 16)]
-        jobs += [["gensim", small[-1]]] if small else []
+        jobs += [["gensim", small[-1], peers]] if small else []
     if n_texts != "0":
         jobs += [["index", n_texts], ["CountVectorizer", str(min(int(n_texts), 100_000))]]
     if available("europarl_en_fr"):
@@ -309,21 +304,24 @@ def main() -> None:
     parser.add_argument("--texts", default="100000", help="texts to index; 0 for none")
     parser.add_argument("--topics", default="100", help="topics of the European Parliament")
     parser.add_argument("--folder", default="scale-data", help="where data and results are kept")
-    parser.add_argument("--peers", help="the Python of an environment with gensim and polyad")
+    parser.add_argument(
+        "--peers", help="the Python of an environment with gensim and tomotopy, as benchmarks/.peers/bin/python"
+    )
     parser.add_argument("--many", default="500,1000", help="numbers of topics for the papers of NIPS; 0 for none")
     parser.add_argument("--only", default="", help="only measurements whose name begins so, as 'fit 1/16'")
     asked = parser.parse_args()
+    if asked.peers is not None:
+        asked.peers = str(Path(asked.peers).absolute())  # not resolved: that would leave its environment
     folder = Path(asked.folder).resolve()
     folder.mkdir(exist_ok=True)
     kept = folder / "results.json"
     results: dict[str, dict] = json.loads(kept.read_text()) if kept.exists() else {}
     many_topics = [] if asked.many == "0" else asked.many.split(",")
     for task, *arguments in plan(asked.sizes.split(","), asked.texts, asked.peers, asked.topics, many_topics):
-        name = " ".join([task, *arguments])
+        name = " ".join([task, *arguments]).removesuffix(f" {asked.peers}")
         if name in results or not name.startswith(asked.only):
             continue
-        python = asked.peers if task == "gensim" else None
-        found = isolated(__file__, task, folder, *arguments, python=python)
+        found = isolated(__file__, task, folder, *arguments)
         print(name, found.get("error", f"{found.get('seconds', 0):.1f} s"), file=sys.stderr, flush=True)
         if "error" not in found:
             results[name] = found

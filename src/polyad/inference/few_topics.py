@@ -77,13 +77,15 @@ def prepare_few(shard: Block, _: None, word_totals: FloatArray | None, K: int) -
     of_cell = np.repeat(np.arange(n_cells.size), n_cells)[documents.responsibility_at >= 0]
     place = np.concatenate([[0], np.cumsum(places)])
     responsibility_place = np.concatenate([[0], np.cumsum(places[of_cell])])
-    nothing = {
-        "sizes": np.zeros(n_cells.size, np.int32),
-        "topics": np.zeros(0, np.uint16),  # the first pass looks at all topics, and at none of these
-        "tokens": np.zeros(0, np.float32),
-        "responsibilities": np.zeros(0, np.uint16),
-    }
-    found = FewTopics(documents, read_only(place), responsibility_place=read_only(responsibility_place), **nothing)
+    found = FewTopics(
+        documents,
+        read_only(place),
+        np.zeros(n_cells.size, np.int32),
+        np.zeros(0, np.uint16),  # the first pass looks at all topics, and at none of these
+        np.zeros(0, np.float32),
+        read_only(responsibility_place),
+        np.zeros(0, np.uint16),
+    )
     return n_left_out, found
 
 
@@ -137,8 +139,15 @@ def few_step(
 
 
 def _kept(few: FewTopics, shares: NDArray[np.float32]) -> Kept:
-    arrays = (few.place, few.sizes, few.topics, few.tokens, shares, few.responsibility_place, few.responsibilities)
-    return Kept(*map(read_only, arrays))
+    return Kept(
+        read_only(few.place),
+        read_only(few.sizes),
+        read_only(few.topics),
+        read_only(few.tokens),
+        read_only(shares),
+        read_only(few.responsibility_place),
+        read_only(few.responsibilities),
+    )
 
 
 def has_many(K: int) -> bool:

@@ -5,9 +5,10 @@ for the other. It knows of one text, and of several aligned ones whose documents
 topics): the words of all views stand one after the other, and the topics of each view sum to 1 by themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,7 +176,8 @@ class _Run:
         self.early = self.table.topics
         self.tokens = [np.zeros_like(self.table.topics) for _ in groups]  # of each group, expected in its last pass
         totals = word_totals if leave_out else None
-        prepare, self.step = (prepare_few, few_step) if has_many(self.n_topics) else (prepare_documents, em_step)
+        prepare: Callable[..., Any] = prepare_few if has_many(self.n_topics) else prepare_documents
+        self.step: Callable[..., Any] = few_step if has_many(self.n_topics) else em_step
         self.states = [step(prepare, group, new_states(group), totals, self.n_topics)[1] for group in groups]
         self.found: list[Likelihood] = []  # by every pass
 
