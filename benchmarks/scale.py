@@ -304,9 +304,7 @@ def main() -> None:
     parser.add_argument("--texts", default="100000", help="texts to index; 0 for none")
     parser.add_argument("--topics", default="100", help="topics of the European Parliament")
     parser.add_argument("--folder", default="scale-data", help="where data and results are kept")
-    parser.add_argument(
-        "--peers", help="the Python of an environment with gensim and tomotopy, as benchmarks/.peers/bin/python"
-    )
+    parser.add_argument("--peers", help="a Python with gensim and tomotopy, as benchmarks/.peers/bin/python")
     parser.add_argument("--many", default="500,1000", help="numbers of topics for the papers of NIPS; 0 for none")
     parser.add_argument("--only", default="", help="only measurements whose name begins so, as 'fit 1/16'")
     asked = parser.parse_args()
