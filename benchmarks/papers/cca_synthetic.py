@@ -56,7 +56,7 @@ def settings(quick):
     sizes = (500, 3000) if quick else (500, 1000, 2000, 5000, 10_000)
     panels = [panel for panel in SAMPLES if not quick or panel in ("discrete, 20 dimensions", "continuous, K = 10")]
     return [
-        {"panel": panel, "N": N, "draw": draw} for panel in panels for N in sizes for draw in range(1 if quick else 10)
+        {"panel": panel, "N": N, "draw": draw} for panel in panels for N in sizes for draw in range(1 if quick else 5)
     ]
 
 
@@ -110,7 +110,7 @@ EXPERIMENT = Experiment(
 
 def step_settings(quick):
     sizes = (1000, 4000) if quick else (500, 1000, 2000, 5000, 10_000)
-    return [{"N": N, "draw": draw} for N in sizes for draw in range(2 if quick else 10)]
+    return [{"N": N, "draw": draw} for N in sizes for draw in range(2 if quick else 5)]
 
 
 def measure_steps(N, draw) -> list[Row]:

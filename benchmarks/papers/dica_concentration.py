@@ -16,8 +16,8 @@ def settings(quick):
     return [
         {"corpus": corpus, "K": K, "law": law, "N": N, "draw": draw}
         for K in Ks
-        for law in ("gp", "fix")
         for draw in draws
+        for law in ("gp", "fix")
     ]
 
 
@@ -25,9 +25,14 @@ def measure(corpus, K, law, N, draw) -> list[Row]:
     known = truth.learned(corpus, K)
     drawn = truth.sample(known, law, N, total=1.0, length=200.0, seed=draw)
     rows = []
-    for given in TOTALS:
-        for kind in ("LDA", "LDA length", "GP"):
-            topics, _ = recovery.timed_topics(drawn.counts, K, kind, given, "JD", seed=draw)
+    started = {
+        "LDA": recovery.whitened_at_totals(drawn.counts, K, "uniform", TOTALS),
+        "LDA length": recovery.whitened_at_totals(drawn.counts, K, "length", TOTALS),
+        "GP": [recovery.whitened(drawn.counts, K, "GP", 1.0)] * len(TOTALS),  # needs no total
+    }
+    for kind, starts in started.items():
+        for given, start in zip(TOTALS, starts):
+            topics, _ = recovery.topics_by(start, "JD")
             error = l1_error(topics, known.components)
             rows.append(
                 {

@@ -1,6 +1,7 @@
 """SVTD paper, Figure 2: time, error and clustering of the decompositions on single-topic samples, n = 100, k = 5."""
 
 import time
+from functools import cache
 
 import numpy as np
 from lab import Chart, Claim, Experiment, Row, falls, mean
@@ -11,7 +12,7 @@ from polyad.decompose import DIAGONALISERS, polyadic_decomposition, simplex_rows
 from polyad.engine import count_blocks, use
 from polyad.inference.single_topic import topic_posterior
 from polyad.metrics import match_rows
-from polyad.moments import raw_moments
+from polyad.moments import raw_moments, single_topic_population
 
 M, K = 100, 5
 # The "SVD method" and the "eigendecomposition method" of the paper both diagonalise one random contraction: "spectral".
@@ -23,7 +24,16 @@ def settings(quick):
     return [{"N": N, "draw": draw} for N in sizes for draw in range(6 if quick else 10)]
 
 
+@cache
+def _compile() -> None:
+    """Run every method once: compiled code is loaded before the clock starts."""
+    moments = single_topic_population(np.eye(K, M) * 0.5 + 0.5 / M, np.full(K, 1 / K))
+    for method in METHODS:
+        polyadic_decomposition(moments, K, method=method, strict=False)
+
+
 def measure(N, draw) -> list[Row]:
+    _compile()
     rng = np.random.default_rng([draw, N])
     topics, weights = rng.random((K, M)), rng.random(K)
     topics, weights = topics / topics.sum(axis=1, keepdims=True), weights / weights.sum()
@@ -34,9 +44,9 @@ def measure(N, draw) -> list[Row]:
     with use(1):
         moments = raw_moments(source, "length").moments
         for method in METHODS:
-            started = time.perf_counter()
+            started = time.process_time()
             components = simplex_rows(polyadic_decomposition(moments, K, method=method, strict=False).components)
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
             floored = 0.999 * components + 0.001 / M
             shares = np.maximum(np.linalg.lstsq(components.T, moments.mean, rcond=None)[0], 1e-3)
             found = topic_posterior(floored, shares / shares.sum(), source).argmax(axis=1)
@@ -75,7 +85,7 @@ EXPERIMENT = Experiment(
     charts=(
         Chart("N", "error", "method", "", "documents", "Frobenius error of the topics", log_x=True),
         Chart("N", "rand", "method", "", "documents", "adjusted Rand index", log_x=True),
-        Chart("N", "seconds", "method", "", "documents", "seconds of the decomposition", log_x=True, log_y=True),
+        Chart("N", "seconds", "method", "", "documents", "CPU seconds of the decomposition", log_x=True, log_y=True),
     ),
     paper_values={"running times": "SVTD 30 times faster than the tensor power method and 100 times faster than ALS"},
 )

@@ -17,7 +17,7 @@ def settings(quick):
         {"sources": sources, "N": N, "draw": draw}
         for sources in ("super", "sub", "skewed")
         for N in sizes
-        for draw in range(2 if quick else 10)
+        for draw in range(2 if quick else 5)
     ]
 
 
