@@ -73,7 +73,9 @@ EXPERIMENT = Experiment(
     ),
     charts=(
         Chart("N", "error", "method", "moments", "documents", "l1 error of the topics", log_x=True),
-        Chart("N", "seconds", "method", "moments", "documents", "CPU seconds, moments included", log_x=True, log_y=True),
+        Chart(
+            "N", "seconds", "method", "moments", "documents", "CPU seconds, moments included", log_x=True, log_y=True
+        ),
     ),
     paper_values={
         "seconds at N = 50,000, K = 50 (mean)": "JD-GP 192, JD-LDA 284, JD(k)-GP 190, JD(f)-GP 1846, Spec-GP "

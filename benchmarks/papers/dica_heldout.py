@@ -16,7 +16,11 @@ from polyad.inference.variational import variational_passes
 
 FOLDS = 5
 HELD_OUT = {"ap": 400, "nips": 450, "drawn": 40}
-JUDGED = {"ap": 400, "nips": 150, "drawn": 40}  # papers of NIPS have a thousand tokens each: a third of them tells enough
+JUDGED = {
+    "ap": 400,
+    "nips": 150,
+    "drawn": 40,
+}  # papers of NIPS have a thousand tokens each: a third of them tells enough
 CHAIN = {"ap": 100, "nips": 50, "drawn": 20}
 FLOOR = 0.01  # of every topic that moments give: no word is impossible
 VI_PASSES = 100

@@ -12,13 +12,15 @@ TOTAL = 1.0
 
 def settings(quick):
     if quick:
-        grown = [("drawn", 5, law, N, draw, 0.5) for law in ("gp", "fix", "fix2") for N in (1000, 8000) for draw in (0, 1)]
+        grown = [
+            ("drawn", 5, law, N, draw, 0.5) for law in ("gp", "fix", "fix2") for N in (1000, 8000) for draw in (0, 1)
+        ]
         swept = [("drawn", 5, "sweep", 4000, draw, share) for share in (0.0, 0.5, 1.0) for draw in (0, 1)]
     else:
         grown = [
             ("nips", K, law, N, draw, 0.5)
             for draw in range(5)
-            for N in ((1000, 2000, 5000, 10_000, 20_000, 50_000) if draw < 2 else (1000, 2000, 5000, 10_000, 20_000))
+            for N in ((1000, 5000, 20_000, 50_000) if draw < 2 else (1000, 5000, 20_000))
             for K in (10, 90)
             for law in ("gp", "fix", "fix2")
         ]
