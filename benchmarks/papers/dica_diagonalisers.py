@@ -7,6 +7,15 @@ from lab import Chart, Claim, Experiment, Row, falls, largest, mean
 from polyad.metrics import l1_error
 
 TOTAL, LENGTH = 0.5, 200.0
+SECONDS = {  # Table 1 of the paper, means
+    "GP": {"JD": 192, "JD(k)": 190, "JD(f)": 1846, "Spec": 107, "TPM": 2393},
+    "LDA": {"JD": 284, "JD(k)": 290, "JD(f)": 2649, "Spec": 140, "TPM": 16460},
+}
+TABLE_1 = tuple(
+    {"N": 50_000, "moments": kind, "method": method, "seconds": seconds}
+    for kind, own in SECONDS.items()
+    for method, seconds in own.items()
+)
 
 
 def settings(quick):
@@ -63,10 +72,30 @@ EXPERIMENT = Experiment(
             "The error falls with the number of documents.", lambda rows: falls(rows, moments="GP", method="JD", by=0.7)
         ),
         Claim(
-            "JD(f) takes longer than JD.",
+            "JD(f) takes no longer than JD, within a tenth: what the rotation minimises depends on the Gram matrix "
+            "of the "
+            "contractions alone, and K of them have the same one as all M.",
             lambda rows: (
                 mean(rows, "seconds", N=largest(rows, "N"), method="JD(f)")
+                < 1.1 * mean(rows, "seconds", N=largest(rows, "N"), method="JD")
+            ),
+            is_ours=True,
+            full_size_only=True,
+        ),
+        Claim(
+            "The tensor power method takes longer than joint diagonalisation.",
+            lambda rows: (
+                mean(rows, "seconds", N=largest(rows, "N"), method="TPM")
                 > mean(rows, "seconds", N=largest(rows, "N"), method="JD")
+            ),
+            full_size_only=True,
+        ),
+        Claim(
+            "The tensor power method is as good as joint diagonalisation on cumulants, and worse on moments of LDA.",
+            lambda rows: (
+                mean(rows, "error", moments="GP", method="TPM") < 1.02 * mean(rows, "error", moments="GP", method="JD")
+                and mean(rows, "error", moments="LDA", method="TPM")
+                > 1.02 * mean(rows, "error", moments="LDA", method="JD")
             ),
             full_size_only=True,
         ),
@@ -77,9 +106,8 @@ EXPERIMENT = Experiment(
             "N", "seconds", "method", "moments", "documents", "CPU seconds, moments included", log_x=True, log_y=True
         ),
     ),
-    paper_values={
-        "seconds at N = 50,000, K = 50 (mean)": "JD-GP 192, JD-LDA 284, JD(k)-GP 190, JD(f)-GP 1846, Spec-GP "
-        "107, Spec-LDA 140, "
-        "TPM-GP 2393, TPM-LDA 16460",
-    },
+    differs="Topics are those of our own variational inference on AP. Our tensor power method has fixed starts, its "
+    "deflation is on the whitened tensor, and it does not deteriorate on moments of LDA as the paper's does. Seconds "
+    "are of "
+    "the CPU, with one whitening shared by all methods and counted in full for each.",
 )

@@ -41,15 +41,14 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row]) -> alt.Layer
     names = sorted({row[chart.line] for row in rows}, key=lambda name: (isinstance(name, str), name))
     key = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=260)
     base = alt.Chart(alt.Data(values=values)).encode(
-        x=x, color=alt.Color(chart.line, type="nominal", sort=names, legend=None)
+        x=x, color=alt.Color(chart.line, type="nominal", sort=names, legend=key)
     )
     lines = base.mark_line().encode(
-        y=mean, strokeDash=alt.StrokeDash(chart.line, type="nominal", sort=names, legend=None)
+        y=mean, strokeDash=alt.StrokeDash(chart.line, type="nominal", sort=names, legend=key)
     )
-    # Color and shape of the marks share a legend; that of dashes would stand beside it once more.
-    marks = base.mark_point(size=55, filled=True, opacity=1).encode(
+    # Open marks: where lines lie on each other, all of them are seen.
+    marks = base.mark_point(size=65, strokeWidth=1.6, opacity=1).encode(
         y=mean,
-        color=alt.Color(chart.line, type="nominal", sort=names, legend=key),
         shape=alt.Shape(chart.line, type="nominal", sort=names, legend=key),
     )
     least = alt.Y(f"min({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis)

@@ -29,8 +29,7 @@ PEERS = Path(__file__).resolve().parents[1]
 def corpus(text):
     """Return a text without stop words, cut to the number of words that the paper keeps."""
     file, language, n_words, _ = TEXTS[text]
-    stop_words = (corpora.DATA / "stopwords" / f"{language}.txt").read_text(encoding="utf-8").split()
-    options = TextOptions(stop_words=stop_words, max_features=n_words)
+    options = TextOptions(stop_words=language, max_features=n_words)
     return read_corpus(corpora.DATA / file, options, reading=ReadOptions(text_column="text"))
 
 
