@@ -21,7 +21,7 @@ TABLE_1 = tuple(
 def settings(quick):
     sizes = (1000, 8000) if quick else (1000, 2000, 5000, 10_000, 20_000, 50_000)
     corpus, K = ("drawn", 6) if quick else ("ap", 50)
-    return [{"corpus": corpus, "K": K, "N": N, "draw": draw} for draw in range(3 if quick else 5) for N in sizes]
+    return [{"corpus": corpus, "K": K, "N": N, "draw": draw} for draw in range(2 if quick else 5) for N in sizes]
 
 
 def measure(corpus, K, N, draw) -> list[Row]:

@@ -125,21 +125,21 @@ def run(
     experiment: Experiment, folder: Path, *, quick: bool, tell: Callable[[str], object] = lambda _: None
 ) -> list[Row]:
     """Measure every setting that is not in the folder yet, and return all rows."""
-    while measure_next(experiment, folder, quick=quick, tell=tell):
+    while measure_next(experiment, folder, quick=quick, tell=tell) is not None:
         pass
     return stored(experiment, folder, quick=quick)
 
 
 def measure_next(
     experiment: Experiment, folder: Path, *, quick: bool, tell: Callable[[str], object] = lambda _: None
-) -> bool:
-    """Measure the first setting that is not in the folder yet; False where all are."""
+) -> float | None:
+    """Measure the first setting that is not in the folder yet, and return the seconds; None where all are."""
     done = {_key(line["setting"]) for line in _lines(_file(experiment, folder))}
     settings = list(experiment.settings(quick))
     missing = [setting for setting in settings if _key(setting) not in done]
     missing.sort(key=lambda setting: setting.get("draw", setting.get("fold", 0)))  # a whole curve before the next one
     if not missing:
-        return False
+        return None
     started = time.perf_counter()
     rows = experiment.measure(**missing[0])
     seconds = time.perf_counter() - started
@@ -154,7 +154,7 @@ def measure_next(
     with file.open("a", encoding="utf-8") as out:
         out.write(("" if _ends_in_a_line(file) else "\n") + json.dumps(line, ensure_ascii=False) + "\n")
     tell(f"{experiment.name}: {len(settings) - len(missing) + 1} of {len(settings)}, {seconds:.1f} s")
-    return True
+    return seconds
 
 
 def in_turn(
@@ -164,17 +164,16 @@ def in_turn(
 
     Cheap experiments end first, and a run that is stopped has left something of each. Those that end are yielded.
     """
-    open_ones = list(experiments)
-    while open_ones:
-        experiment = min(open_ones, key=lambda e: seconds_spent(e, folder))
-        if not measure_next(experiment, folder, quick=False, tell=tell):
-            open_ones.remove(experiment)
-            yield experiment
-
-
-def seconds_spent(experiment: Experiment, folder: Path) -> float:
-    """Return the seconds that the settings in a folder have taken."""
-    return sum(line["seconds"] for line in _lines(_file(experiment, folder)))
+    by_name = {experiment.name: experiment for experiment in experiments}
+    spent = {name: sum(line["seconds"] for line in _lines(_file(e, folder))) for name, e in by_name.items()}
+    while spent:
+        name = min(spent, key=spent.__getitem__)
+        seconds = measure_next(by_name[name], folder, quick=False, tell=tell)
+        if seconds is None:
+            del spent[name]
+            yield by_name[name]
+        else:
+            spent[name] += seconds
 
 
 def n_measured(experiment: Experiment, folder: Path) -> tuple[int, int]:

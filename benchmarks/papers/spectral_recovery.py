@@ -14,7 +14,7 @@ M, K, TOTAL = 200, 5, 1.0
 
 def settings(quick):
     sizes = (500, 8000) if quick else (500, 1000, 2000, 5000, 10_000, 20_000)
-    return [{"N": N, "draw": draw} for N in sizes for draw in range(3 if quick else 5)]
+    return [{"N": N, "draw": draw} for N in sizes for draw in range(2 if quick else 5)]
 
 
 def measure(N, draw) -> list[Row]:

@@ -80,7 +80,7 @@ SOURCES = {
 
 
 def density_settings(quick):
-    sizes = (1000, 16_000) if quick else (1000, 3000, 10_000, 30_000)
+    sizes = (1000, 10_000) if quick else (1000, 3000, 10_000, 30_000)
     return [{"N": N, "draw": draw} for draw in range(4 if quick else 10) for N in sizes]
 
 
