@@ -66,6 +66,14 @@ EXPERIMENT = Experiment(
             ),
         ),
         Claim(
+            "With ten topics and one length the error about doubles from c0 = 1 to c0 = 0.1: 1.5 times or more.",
+            lambda rows: (
+                mean(rows, "error", law="fix", moments="LDA", K=10, c0=0.1)
+                > 1.5 * mean(rows, "error", law="fix", moments="LDA", K=10, c0=1.0)
+            ),
+            full_size_only=True,
+        ),
+        Claim(
             "Cumulants of discrete ICA need no total at all.",
             lambda rows: (
                 mean(rows, "error", law="gp", moments="GP", c0=0.01)

@@ -262,4 +262,6 @@ def smallest(rows: Sequence[Row], column: str) -> Any:
 def falls(rows: Sequence[Row], column: str = "error", *, by: float = 1.0, size: str = "N", **wanted: Any) -> bool:
     """Tell whether the mean of a column falls from the smallest to the largest size, to less than a share of it."""
     few, many = smallest(rows, size), largest(rows, size)
+    if few == many:
+        raise LookupError(f"only one {size}, {few}")
     return mean(rows, column, **{size: many}, **wanted) < by * mean(rows, column, **{size: few}, **wanted)

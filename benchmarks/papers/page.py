@@ -9,6 +9,19 @@ from lab import Chart, Claim, Experiment, Row
 
 MOST_IN_ROW = 2
 WIDTH, HEIGHT = 300, 220
+PANELS = {  # what columns call briefly
+    "GP": "cumulants of discrete ICA",
+    "LDA": "moments of LDA",
+    "gp": "gamma-Poisson documents",
+    "fix": "200 tokens each",
+    "fix2": "half of 20, half of 200 tokens",
+    "sweep": "20 or 200 tokens, N = 20,000",
+    "super": "super-Gaussian sources",
+    "sub": "sub-Gaussian sources",
+    "skewed": "skewed sources",
+    "ap": "AP",
+    "nips": "NIPS",
+}
 
 
 def draw(chart: Chart, rows: Sequence[Row], file: Path) -> None:
@@ -20,9 +33,14 @@ def draw(chart: Chart, rows: Sequence[Row], file: Path) -> None:
         own = [row for row in rows if not chart.panels or row[chart.panels] == panel]
         paper = [row for row in chart.paper if not chart.panels or row[chart.panels] == panel]
         part = _heat_map(chart, own) if chart.areas else _lines(chart, own, paper)
-        parts.append(part.properties(width=WIDTH, height=HEIGHT, title=str(panel)))
+        parts.append(part.properties(width=WIDTH, height=HEIGHT, title=_panel_title(panel)))
     drawn = parts[0] if len(parts) == 1 else alt.concat(*parts, columns=MOST_IN_ROW)
-    drawn.save(str(file))
+    drawn.save(str(file), **({"scale_factor": 1.5} if file.suffix == ".png" else {}))
+
+
+def _panel_title(panel: object) -> str:
+    kind, *rest = str(panel).split(", ")
+    return ", ".join([PANELS.get(kind, kind), *rest])
 
 
 def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row]) -> alt.LayerChart:
@@ -30,30 +48,29 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row]) -> alt.Layer
     columns = (chart.x, chart.y, chart.line)
     values = [{name: row[name] for name in columns} for row in rows]
     places = sorted({row[chart.x] for row in (*rows, *paper)})
-    axis = alt.Axis(
-        values=places, format="~s" if places[-1] >= 1000 else "~g", labelOverlap=True, labelFlush=False, grid=False
-    )
+    whole = all(float(place).is_integer() for place in places)
+    number = "~s" if whole and places[-1] >= 1000 else "d" if whole else "~g"
+    axis = alt.Axis(values=places, format=number, labelOverlap=True, labelFlush=False, grid=False)
     scale = alt.Scale(type="log", nice=False, padding=12) if chart.log_x else alt.Scale(nice=False, padding=12)
     x = alt.X(chart.x, type="quantitative", title=chart.x_title, scale=scale, axis=axis)
     y_scale = alt.Scale(type="log" if chart.log_y else "linear", zero=False)
     y_axis = alt.Axis(format="~g", labelOverlap=True)
-    mean = alt.Y(f"mean({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis)
     names = sorted({row[chart.line] for row in rows}, key=lambda name: (isinstance(name, str), name))
-    key = alt.Legend(title=None, orient="bottom", columns=2, labelLimit=260)
-    base = alt.Chart(alt.Data(values=values)).encode(
-        x=x, color=alt.Color(chart.line, type="nominal", sort=names, legend=key)
-    )
-    lines = base.mark_line().encode(
-        y=mean, strokeDash=alt.StrokeDash(chart.line, type="nominal", sort=names, legend=key)
-    )
+    own = {
+        "type": "nominal",
+        "sort": names,
+        "legend": alt.Legend(title=None, orient="bottom", columns=3, labelLimit=260, symbolSize=120),
+    }
+    base = alt.Chart(alt.Data(values=values)).encode(x=x, color=alt.Color(chart.line, **own))
     # Open marks: where lines lie on each other, all of them are seen.
-    marks = base.mark_point(size=65, strokeWidth=1.6, opacity=1).encode(
-        y=mean,
-        shape=alt.Shape(chart.line, type="nominal", sort=names, legend=key),
+    lines = base.mark_line(point=alt.OverlayMarkDef(filled=False, size=65, strokeWidth=1.6)).encode(
+        y=alt.Y(f"mean({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis),
+        shape=alt.Shape(chart.line, **own),
+        strokeDash=alt.StrokeDash(chart.line, **own),
     )
     least = alt.Y(f"min({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis)
     spread = base.mark_rule(opacity=0.5).encode(y=least, y2=f"max({chart.y}):Q")
-    layers = [spread, lines, marks]
+    layers: list[alt.Chart] = [spread, lines]
     if paper:
         given = [{name: row[name] for name in columns} | {"label": f"paper: {row[chart.line]}"} for row in paper]
         at = alt.Chart(alt.Data(values=given)).encode(x=x, y=alt.Y(chart.y, type="quantitative", scale=y_scale))
@@ -61,7 +78,7 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row]) -> alt.Layer
             at.mark_point(shape="cross", size=70, filled=True, color="black"),
             at.mark_text(align="right", dx=-8, fontSize=9).encode(text="label:N"),
         ]
-    return alt.layer(*layers).resolve_legend(color="shared")
+    return alt.layer(*layers)
 
 
 def _heat_map(chart: Chart, rows: Sequence[Row]) -> alt.Chart:
@@ -98,7 +115,7 @@ def table(chart: Chart, rows: Sequence[Row]) -> list[str]:
     for panel in sorted({row.get(chart.panels, "") for row in rows}, key=str):
         own = [row for row in rows if row.get(chart.panels, "") == panel]
         places = sorted({row[chart.x] for row in own})
-        parts += [f"| {panel or chart.line} | " + " | ".join(f"{place:,}" for place in places) + " |"]
+        parts += [f"| {_panel_title(panel) or chart.line} | " + " | ".join(f"{place:,}" for place in places) + " |"]
         parts += ["|---" * (len(places) + 1) + "|"]
         for name in sorted({row[chart.line] for row in own}, key=lambda name: (isinstance(name, str), name)):
             cells = []
@@ -161,7 +178,8 @@ def _section(experiment: Experiment, folder: Path) -> list[str]:
     for number, chart in enumerate(experiment.charts, 1):
         if not any(chart.only(row) for row in rows):
             continue
-        file = folder / f"{experiment.name}-{number}.svg"
+        # A map has thousands of cells: as a picture it is the smaller file.
+        file = folder / f"{experiment.name}-{number}.{'png' if chart.areas else 'svg'}"
         draw(chart, rows, file)
         lines += [f"![{chart.y_title} by {chart.x_title}]({folder.name}/{file.name})", ""]
         if number == 1 and not chart.areas:
