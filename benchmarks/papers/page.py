@@ -9,6 +9,8 @@ from lab import Chart, Claim, Experiment, Row
 
 MOST_IN_ROW = 2
 WIDTH, HEIGHT = 300, 220
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 3], [10, 4], [4, 1, 1, 1], [3, 6], [12, 2], [5, 5])
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 PANELS = {  # what columns call briefly
     "GP": "cumulants of discrete ICA",
     "LDA": "moments of LDA",
@@ -28,11 +30,12 @@ def draw(chart: Chart, rows: Sequence[Row], file: Path) -> None:
     """Draw a chart; panels have axes of their own."""
     rows = [row for row in rows if chart.only(row)]
     panels = sorted({row[chart.panels] for row in rows}) if chart.panels else [""]
+    names = sorted({str(row[chart.line]) for row in rows})
     parts = []
     for panel in panels:
         own = [row for row in rows if not chart.panels or row[chart.panels] == panel]
         paper = [row for row in chart.paper if not chart.panels or row[chart.panels] == panel]
-        part = _heat_map(chart, own) if chart.areas else _lines(chart, own, paper)
+        part = _heat_map(chart, own) if chart.areas else _lines(chart, own, paper, names)
         parts.append(part.properties(width=WIDTH, height=HEIGHT, title=_panel_title(panel)))
     drawn = parts[0] if len(parts) == 1 else alt.concat(*parts, columns=MOST_IN_ROW)
     drawn.save(str(file), **({"scale_factor": 1.5} if file.suffix == ".png" else {}))
@@ -43,10 +46,10 @@ def _panel_title(panel: object) -> str:
     return ", ".join([PANELS.get(kind, kind), *rest])
 
 
-def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row]) -> alt.LayerChart:
+def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row], names: list[str]) -> alt.LayerChart:
     """Draw means over repetitions with bars from the least to the largest; lines differ in dash and mark as well."""
     columns = (chart.x, chart.y, chart.line)
-    values = [{name: row[name] for name in columns} for row in rows]
+    values = [{name: row[name] for name in columns} | {chart.line: str(row[chart.line])} for row in rows]
     places = sorted({row[chart.x] for row in (*rows, *paper)})
     whole = all(float(place).is_integer() for place in places)
     number = "~s" if whole and places[-1] >= 1000 else "d" if whole else "~g"
@@ -55,22 +58,22 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row]) -> alt.Layer
     x = alt.X(chart.x, type="quantitative", title=chart.x_title, scale=scale, axis=axis)
     y_scale = alt.Scale(type="log" if chart.log_y else "linear", zero=False)
     y_axis = alt.Axis(format="~g", labelOverlap=True)
-    names = sorted({row[chart.line] for row in rows}, key=lambda name: (isinstance(name, str), name))
-    own = {
-        "type": "nominal",
-        "sort": names,
-        "legend": alt.Legend(title=None, orient="bottom", columns=3, labelLimit=260, symbolSize=120),
-    }
-    base = alt.Chart(alt.Data(values=values)).encode(x=x, color=alt.Color(chart.line, **own))
+    # The same names in all panels, given to all scales, are what makes one key of them.
+    legend = alt.Legend(title=None, orient="bottom", columns=4 if chart.panels else 2, labelLimit=300, symbolSize=90)
+    key = {"type": "nominal", "sort": names, "legend": legend}
+    color = alt.Color(chart.line, scale=alt.Scale(domain=names), **key)
+    base = alt.Chart(alt.Data(values=values)).encode(x=x, color=color)
+    mean = alt.Y(f"mean({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis)
+    dash = alt.Scale(domain=names, range=[DASHES[number % len(DASHES)] for number in range(len(names))])
+    lines = base.mark_line().encode(y=mean, strokeDash=alt.StrokeDash(chart.line, **key | {"legend": None}, scale=dash))
     # Open marks: where lines lie on each other, all of them are seen.
-    lines = base.mark_line(point=alt.OverlayMarkDef(filled=False, size=65, strokeWidth=1.6)).encode(
-        y=alt.Y(f"mean({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis),
-        shape=alt.Shape(chart.line, **own),
-        strokeDash=alt.StrokeDash(chart.line, **own),
+    shape = alt.Scale(domain=names, range=[SHAPES[number % len(SHAPES)] for number in range(len(names))])
+    marks = base.mark_point(size=65, strokeWidth=1.6, opacity=1).encode(
+        y=mean, shape=alt.Shape(chart.line, **key, scale=shape)
     )
     least = alt.Y(f"min({chart.y}):Q", title=chart.y_title, scale=y_scale, axis=y_axis)
     spread = base.mark_rule(opacity=0.5).encode(y=least, y2=f"max({chart.y}):Q")
-    layers: list[alt.Chart] = [spread, lines]
+    layers: list[alt.Chart] = [spread, lines, marks]
     if paper:
         given = [{name: row[name] for name in columns} | {"label": f"paper: {row[chart.line]}"} for row in paper]
         at = alt.Chart(alt.Data(values=given)).encode(x=x, y=alt.Y(chart.y, type="quantitative", scale=y_scale))
@@ -117,7 +120,7 @@ def table(chart: Chart, rows: Sequence[Row]) -> list[str]:
         places = sorted({row[chart.x] for row in own})
         parts += [f"| {_panel_title(panel) or chart.line} | " + " | ".join(f"{place:,}" for place in places) + " |"]
         parts += ["|---" * (len(places) + 1) + "|"]
-        for name in sorted({row[chart.line] for row in own}, key=lambda name: (isinstance(name, str), name)):
+        for name in sorted({row[chart.line] for row in own}, key=str):
             cells = []
             for place in places:
                 found = [row[chart.y] for row in own if row[chart.line] == name and row[chart.x] == place]
