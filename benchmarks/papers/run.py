@@ -16,6 +16,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import lab  # noqa: E402 - benchmarks are files, not a package: their folders are put on the path first
 from experiments import EXPERIMENTS  # noqa: E402
 
+import topics  # noqa: E402
+
 ROOT = HERE.parents[1]
 
 
@@ -43,8 +45,11 @@ def main() -> int:
         warnings.simplefilter("ignore")  # small samples of hard cases warn, as they should
         if args.quick:
             for experiment in chosen:
+                (folder / f"{experiment.name}.jsonl").unlink(missing_ok=True)  # rows of other code prove nothing
                 failed += _broken(experiment, lab.run(experiment, folder, quick=True, tell=tell))
         elif not args.page:
+            if not topics.PEERS_ENV.exists():  # for the sampler that the SVTD paper compares with
+                topics.install()
             for experiment in lab.in_turn(chosen, folder, tell):
                 _broken(experiment, lab.stored(experiment, folder), full=True)
     if not args.quick:
