@@ -19,11 +19,12 @@ def quantiles(inverse, N=200_000):
 
 def test_sums_equal_a_loop_over_values():
     rng = np.random.default_rng(0)
-    Y = np.vstack([rng.laplace(size=50), 40 * rng.standard_normal(50), KNOTS[: N_PIECES + 1].tolist() + [0.0] * 3])
+    N = N_PIECES + 4
+    Y = np.vstack([rng.laplace(size=N), 40 * rng.standard_normal(N), KNOTS.tolist() + [0.0] * 3])
     scores = Scores(rng.standard_normal((3, N_PIECES + 1)))
     psi, sums = tally(Y, scores)
     for k in range(3):
-        expected, value = np.zeros((N_PIECES, 3)), np.zeros(50)
+        expected, value = np.zeros((N_PIECES, 3)), np.zeros(N)
         loss = derivative = 0.0
         for i, y in enumerate(Y[k]):
             piece = int(np.clip(np.searchsorted(KNOTS, y, side="right") - 1, 0, N_PIECES - 1))
@@ -31,14 +32,14 @@ def test_sums_equal_a_loop_over_values():
             slope = (scores.values[k, piece + 1] - scores.values[k, piece]) / (KNOTS[piece + 1] - KNOTS[piece])
             value[i] = scores.values[k, piece] + slope * d
             expected[piece] += 1, d, d * d
-            loss += _integral(scores.values[k], y) / 50
-            derivative += slope / 50
+            loss += _integral(scores.values[k], y) / N
+            derivative += slope / N
         if k < 2:  # a value on a knot may be in the piece before it or after it
             assert np.allclose(sums[k], expected, rtol=1e-10)
-            assert np.isclose(scores.mean_derivative(sums, 50)[k], derivative, rtol=1e-10)
+            assert np.isclose(scores.mean_derivative(sums, N)[k], derivative, rtol=1e-10)
         assert np.allclose(psi[k], value, atol=1e-10)
-        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], 50), loss, rtol=1e-9)
-    assert np.allclose(variances(sums, 50), (Y**2).mean(axis=1), rtol=1e-10)
+        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], N), loss, rtol=1e-9)
+    assert np.allclose(variances(sums, N), (Y**2).mean(axis=1), rtol=1e-10)
 
 
 def _integral(values, y):

@@ -130,8 +130,11 @@ class Thinned(Derived):
         """Return a shard."""
         edges, kept = self._shards
         shard = self.source.shard(kept[number])
-        numbers = np.arange(shard.start, shard.start + shard.n_rows)
-        staying = np.flatnonzero(np.isin(numbers % self.period, self.remainders))
+        if len(self.remainders) == 1:
+            staying = np.arange((self.remainders[0] - shard.start) % self.period, shard.n_rows, self.period)
+        else:
+            numbers = np.arange(shard.start, shard.start + shard.n_rows)
+            staying = np.flatnonzero(np.isin(numbers % self.period, self.remainders))
         return rows_of_block(shard, staying, edges[number])
 
     def announce(self, number: int, /) -> None:

@@ -13,13 +13,16 @@ from polyad.base.arrays import FloatArray
 from polyad.base.determined import NoiseWarning
 from polyad.decompose.diagonalisation import Diagonalisation
 from polyad.engine import Source, every
+from polyad.engine.sources.arrays import gathered
 from polyad.inference.separation import Separation, information
 from polyad.metrics import amari_distance
 from polyad.models.recipes.cross import SKEWED
 from polyad.moments.signals import ica as moments
 
-START_ROWS = 1 << 13  # likelihood steps from the moments of so many rows end where those from all rows do
+START_ROWS = 1 << 11  # at least: likelihood steps from the moments of so many rows end where those from all rows do
+ROWS_OF_COMPONENT = 1 << 6  # of the start, for each component
 FEW = 20  # components up to which all statistics are cheap
+BOTH = "third and fourth"  # cumulants, where likelihood steps follow and the user has no wish
 FEW_MATRICES = 1 << 9  # times components: a start of 32 components needs no more than 16 of them
 LOOSE = 1e-2  # angle at which a diagonaliser may stop where likelihood steps follow
 CANDIDATES = ("fourth", "characteristic")
@@ -37,10 +40,11 @@ class Start:
     found: Any
 
 
-def rows_for_start(source: Source) -> Source:
-    """Return every n-th row, about 8,192 of them, for moments that likelihood steps follow."""
-    period = -(-source.n_rows // START_ROWS)
-    return source if period == 1 else every(source, period, (0,))
+def rows_for_start(source: Source, n_components: int) -> Source:
+    """Return every n-th row, in memory: some thousands, for moments that likelihood steps on all rows follow."""
+    wanted = max(START_ROWS, ROWS_OF_COMPONENT * n_components)
+    period = source.n_rows // wanted
+    return source if period <= 1 else gathered(every(source, period, (0,)))
 
 
 def likeliest_start(
