@@ -15,13 +15,12 @@ from polyad.base.arrays import FloatArray
 from polyad.base.compiled import compiled
 from polyad.engine import Block, Source, total
 from polyad.inference.scores import Scores, contrast_scores, fitted_scores, tally, variances
-from polyad.moments.views.cross import dense_rows
+from polyad.moments.views.cross import centred_columns
 
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
-SQUARE = 64  # rows that are turned at a time: what is read of them stays in the nearest cache
-ROUNDING = 1e-12  # of the loss, for each source: below, whether a step helps is told by the dependence that is left
+HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Separation:
     Attributes
     ----------
     unmixing
-        K x M.
+        K x M; sources have variance 1.
     n_fixed, n_newton
         Fixed-point and quasi-Newton steps.
     gradient
@@ -58,20 +57,22 @@ class Sums:
 def separate(
     source: Source,
     mean: FloatArray,
+    covariance: FloatArray,
     unmixing: FloatArray,
     *,
     fun: str = "adaptive",
     tol: float = 1e-4,
     max_fixed: int = 64,
     max_newton: int = 16,
+    max_fits: int | None = None,
     few: Source | None = None,
 ) -> Separation:
     """Return the unmixing matrix at which sources are independent, by likelihood steps.
 
     Parameters
     ----------
-    source, mean
-        Signals and their mean.
+    source, mean, covariance
+        Signals, their mean and their covariance.
     unmixing
         K x M, the start, with sources that are white: uncorrelated and of variance 1.
     fun
@@ -80,23 +81,26 @@ def separate(
         Converged when no ``E[psi(y_i) y_j]`` is larger.
     max_fixed, max_newton
         Steps at most.
+    max_fits
+        Scores are fitted anew after so many steps and then kept, with which steps need fewer passes; None for all
+        steps, so that it is forgotten where they began.
     few
-        Some of the rows, for the fixed-point steps, which only have to come near; None takes all.
+        Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
     """
     few = source if few is None else few
-    unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, "logcosh" if fun == "adaptive" else fun, max_fixed)
+    contrast = "logcosh" if fun == "adaptive" else fun
+    unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
     scores = fitted_scores(pieces, few.n_rows, fun)
-    sums = _pass(source, mean, unmixing, scores)
-    n_newton = 0
+    sums, n_newton = _pass(source, mean, unmixing, scores), 0
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
         step = _newton_step(sums, scores, source.n_rows)
-        moved = _improved(source, mean, unmixing, scores, sums, step)
+        if max_fits is None or n_newton < max_fits:
+            scores = fitted_scores(sums.pieces, source.n_rows, fun)
+        moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
         unmixing, sums = moved
         n_newton += 1
-        if n_newton < max_newton:  # the sums of the last pass belong to the scores it was made with
-            scores = fitted_scores(sums.pieces, source.n_rows, fun)
     return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
 
 
@@ -146,7 +150,7 @@ def _solved_pairs(products, derivatives, squares, least):  # type: ignore[no-unt
     K = squares.size
     step = np.empty((K, K))
     for i in range(K):
-        step[i, i] = (1 - squares[i]) / 2  # a scale is free: variances stay 1
+        step[i, i] = 0.0
         for j in range(i):
             here, there = derivatives[i] * squares[j], derivatives[j] * squares[i]
             smallest = (here + there) / 2 - np.sqrt((here - there) ** 2 / 4 + 1)
@@ -158,22 +162,30 @@ def _solved_pairs(products, derivatives, squares, least):  # type: ignore[no-unt
 
 
 def _improved(
-    source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores, sums: Sums, step: FloatArray
+    source: Source,
+    mean: FloatArray,
+    covariance: FloatArray,
+    unmixing: FloatArray,
+    scores: Scores,
+    sums: Sums,
+    step: FloatArray,
 ) -> tuple[FloatArray, Sums] | None:
     """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums.
 
-    Near the end rounding hides what a step gains; there the dependence has to fall.
+    Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
     """
-    before, left = scores.mean_loss(sums.pieces, source.n_rows), _dependence(sums)
+    before = scores.mean_loss(sums.pieces, source.n_rows)
     identity = np.eye(step.shape[0])
     for _ in range(HALVINGS):
         change = identity + step
         sign, volume = np.linalg.slogdet(change)
         if sign > 0:
             moved = change @ unmixing
+            scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))  # variances stay 1
+            moved /= scales[:, None]
             new = _pass(source, mean, moved, scores)
-            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume)
-            if gain > ROUNDING * step.shape[0] or (abs(gain) <= ROUNDING * step.shape[0] and _dependence(new) < left):
+            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume + np.log(scales).sum())
+            if gain > -HARMLESS * step.shape[0]:
                 return moved, new
         step = step / 2
     return None
@@ -191,19 +203,6 @@ def _pass(source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores
 
 
 def _source_sums(block: Block, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:
-    sources = unmixing @ _centred_columns(dense_rows(block.rows), mean)
+    sources = unmixing @ centred_columns(block.rows, mean)
     psi, pieces = tally(sources, scores)
     return psi @ sources.T, pieces
-
-
-@compiled
-def _centred_columns(rows, mean):  # type: ignore[no-untyped-def]
-    """Return rows less their mean, turned: M x N. In one go; a difference that is then turned takes three times as long."""
-    N, M = rows.shape
-    columns = np.empty((M, N))
-    for first in range(0, N, SQUARE):
-        last = min(first + SQUARE, N)
-        for m in range(M):
-            for i in range(first, last):
-                columns[m, i] = rows[i, m] - mean[m]
-    return columns

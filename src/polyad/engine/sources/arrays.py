@@ -29,7 +29,7 @@ class Arrays(Source):
     n_columns_of_views: tuple[int, ...]
 
     @cached_property
-    def edges(self) -> tuple[int, ...]:  # type: ignore[override]  # asked for several times in every pass
+    def edges(self) -> tuple[int, ...]:  # asked for several times in every pass
         """The row numbers at which the shards begin, and the number of all rows."""
         return (*(shard.start for shard in self.shards), self.shards[-1].start + self.shards[-1].n_rows)
 

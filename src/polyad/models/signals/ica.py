@@ -45,6 +45,7 @@ from polyad.moments.views.cross import dense_rows
 
 N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looked for
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
+FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
 SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
@@ -62,8 +63,9 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         K; None takes as many as the signals have directions with a variance.
     statistics
         "third" (skewness), "fourth" (kurtosis, as in JADE), "characteristic" (generalised covariances at imaginary
-        points, which see both), "generalised" (at real points), or "auto": "fourth" or "characteristic", whichever
-        gives the sources that are least like Gaussians; with noise by how reliable order three is.
+        points, which see both), "generalised" (at real points), or "auto": cumulants of both orders where likelihood
+        steps follow, otherwise "fourth" or "characteristic", whichever gives the sources that are least like
+        Gaussians; with noise by how reliable order three is.
     noise
         "none", or "gaussian" for mixtures with Gaussian noise of any covariance. Its statistics need many samples: a
         :class:`polyad.models.NoiseWarning` says when the two halves of the data give different sources.
@@ -178,7 +180,16 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             tol = SHARE_OF_NOISE / source.n_rows**0.5 if self.tol is None else self.tol
             with watch("polish"):
                 separation = separate(
-                    source, self.mean_, unmixing, fun=self.fun, tol=tol, max_newton=MOST_STEPS[self.polish], few=few
+                    source,
+                    self.mean_,
+                    covariance,
+                    unmixing,
+                    fun=self.fun,
+                    tol=tol,
+                    max_fixed=0 if start.statistics == BOTH and self.fun == "adaptive" else 64,
+                    max_newton=MOST_STEPS[self.polish],
+                    max_fits=FITS if self.tol is None else None,
+                    few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
                 )
             unmixing, converged = separation.unmixing, separation.converged
             n_iter = separation.n_fixed + separation.n_newton

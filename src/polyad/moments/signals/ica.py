@@ -14,7 +14,7 @@ from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_directions
 from polyad.engine import Block, Largest, Source, total
 from polyad.moments.symmetric import symmetric_cube
-from polyad.moments.views.cross import centred_products, column_sums, dense_rows
+from polyad.moments.views.cross import centred_columns, centred_products, dense_rows
 
 ALL_PAIRS = 20  # up to this many components all contractions of order four are made
 
@@ -36,7 +36,11 @@ class SignalWhitening:
 
     def __call__(self, block: Block) -> FloatArray:
         """Return the whitened rows of a block, centred."""
-        return (dense_rows(block.rows) - self.mean) @ self.whitener.T
+        return np.ascontiguousarray(self.columns(block).T)
+
+    def columns(self, block: Block) -> FloatArray:
+        """Return the same turned, K x rows."""
+        return self.whitener @ centred_columns(block.rows, self.mean)
 
     @property
     def n_components(self) -> int:
@@ -64,7 +68,7 @@ def signal_covariance(source: Source) -> tuple[FloatArray, FloatArray]:
 
 
 def _signal_sums(block: Block) -> FloatArray:
-    return column_sums(block.rows)
+    return np.ones(block.n_rows) @ dense_rows(block.rows)  # of a few columns several times as fast as their sum
 
 
 def third_cumulants(source: Source, whitening: SignalWhitening) -> FloatArray:
@@ -109,9 +113,9 @@ def gaussianity(source: Source, sources: SignalWhitening) -> FloatArray:
 
 
 def _third_and_fourth_powers(block: Block, sources: SignalWhitening) -> tuple[FloatArray, FloatArray]:
-    rows = sources(block)
-    squares = rows**2
-    return (squares * rows).sum(axis=0), (squares**2).sum(axis=0)
+    columns = sources.columns(block)
+    squares = columns * columns
+    return np.einsum("kn,kn->k", squares, columns), np.einsum("kn,kn->k", squares, squares)
 
 
 def fourth_cumulants(source: Source, whitening: SignalWhitening, n_directions: int | None = None) -> FloatArray:
@@ -155,15 +159,15 @@ def _of_gaussians(C: FloatArray, u: FloatArray, v: FloatArray) -> FloatArray:
 
 def _pair_sums(block: Block, whitening: SignalWhitening) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the sums of products of four coordinates, by pairs, of three and of two."""
-    columns = np.ascontiguousarray(whitening(block).T)
+    columns = whitening.columns(block)
     first, second = np.triu_indices(columns.shape[0])
     pairs = columns[first] * columns[second]
     return pairs @ pairs.T, pairs @ columns.T, pairs.sum(axis=1)
 
 
 def _fourth_sums(block: Block, whitening: SignalWhitening, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-    rows = whitening(block)
-    columns = np.ascontiguousarray(rows.T)
+    columns = whitening.columns(block)
+    rows = columns.T
     return np.stack([(columns * square) @ rows for square in (u @ columns) ** 2]), columns @ rows
 
 
