@@ -276,15 +276,6 @@ def test_charts_are_altair_objects_and_become_pictures(tmp_path, model_and_all):
     assert selection._repr_html_().startswith("<svg")
 
 
-def test_a_spectrogram_has_its_peak_at_the_frequency_of_the_signal():
-    seconds = np.arange(8000) / 8000
-    chart = charts.spectrogram(np.sin(2 * np.pi * 1000 * seconds), 8000.0, n_times=10, n_frequencies=32).to_dict()
-    cells = max(chart["datasets"].values(), key=len) if "datasets" in chart else chart["data"]["values"]
-    inner = [cell for cell in cells if 0.2 < cell["t"] < 0.8]
-    loudest = max(inner, key=lambda cell: cell["level"])
-    assert loudest["f"] - 130 <= 1000 <= loudest["f2"] + 130
-
-
 def test_without_the_extra_a_sentence_says_what_to_install(monkeypatch, model_and_all, tmp_path):
     from polyad.report import extra
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,7 +17,16 @@ from polyad.cli.terminal.output import Output, Steps
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
 
-__all__ = ["Side", "SideOutput", "Sides", "aligned_blocks", "check_lengths", "check_pairs", "find_sides"]
+__all__ = [
+    "Side",
+    "SideOutput",
+    "Sides",
+    "aligned_blocks",
+    "check_lengths",
+    "check_pairs",
+    "find_sides",
+    "listed_sides",
+]
 
 _PANEL = "Two views"
 _WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
@@ -134,6 +144,18 @@ def find_sides(left: str, right: str | None, reading: Reading, sides: Sides, *, 
         _check_columns(left, reading, columns)
         return found
     return found[1:] if sides.right_column is not None else found[:1]
+
+
+def listed_sides(paths: Sequence[str], reading: Reading) -> list[Side]:
+    """Return corpora, each with the name of its file up to the first dot, or its path where two have the same."""
+    if sum(path == "-" for path in paths) > 1:
+        raise CallError("standard input can be read once only; give files for the other corpora.")
+    names = [Path(path).name.split(".")[0] or path for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) < len(names):
+        raise CallError("a corpus is given twice; give each of them once.")
+    return [Side(name, path, reading) for name, path in zip(names, paths)]
 
 
 def check_lengths(sides: Sequence[Side], left: Corpus, right: Corpus, *, ignore_ids: bool) -> None:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 from polyad.base.lazy import importer
 
 if TYPE_CHECKING:
-    from polyad.report.report import write_report
+    from polyad.report.report import write_report, write_selection
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_selection"]
 
-_HOMES = {"write_report": "polyad.report.report"}
+_HOMES = dict.fromkeys(__all__, "polyad.report.report")
 
 
 def __getattr__(name: str) -> Any:

@@ -37,6 +37,11 @@ class Labels:
     kind: str
 
     @property
+    def is_time(self) -> bool:
+        """Whether parts are dates or years; other numbers tell an order alone."""
+        return self.kind == "date" or all(name.isdecimal() and 1000 <= int(name) < 3000 for name in self.names)
+
+    @property
     def n_without(self) -> int:
         """Documents in no part."""
         return int((self.part_of < 0).sum())

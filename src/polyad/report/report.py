@@ -12,12 +12,13 @@ from polyad.models.text_sources import words_of
 from polyad.models.topics.base import TopicModel
 from polyad.models.views.polylingual import PolylingualLDA
 from polyad.report.extra import import_altair, import_vl_convert
+from polyad.report.fit_facts import JUDGED, selection_charts
 from polyad.report.inputs import Inputs, read_inputs
 from polyad.report.page import Page, write_page
 from polyad.report.subject import subject_of
 from polyad.report.topics_page import topics_page
 
-__all__ = ["make_page", "write_report"]
+__all__ = ["make_page", "selection_page", "write_report", "write_selection"]
 
 
 def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:
@@ -50,6 +51,42 @@ def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **opti
     write_page(make_page(model, X, **options), path)
 
 
+def write_selection(selection: Any, path: str | os.PathLike[str], *, title: str = "How many components") -> None:
+    """Write how a number of topics or classes was chosen as one HTML file, like that of a model.
+
+    Parameters
+    ----------
+    selection
+        What :func:`polyad.select_n_components` gave.
+    path
+        The file; it appears only when it is complete.
+    title
+        Of the page.
+    """
+    import_altair(), import_vl_convert()
+    write_page(selection_page(selection, title=title), path)
+
+
+def selection_page(selection: Any, *, title: str) -> Page:
+    """Put together the page of a choice: see :func:`write_selection`."""
+    charts = selection_charts(selection)
+    judged = [(key, name) for key, name, _ in JUDGED if key in selection.table[0]]
+    rows = [
+        [f"{int(row['n_components'])}", *(f"{row[key]:.6g}" for key, _ in judged), f"{row['seconds']:.2f}"]
+        for row in selection.table
+    ]
+    told = [[chart_title, text, [[name, ""]], None] for name, (_, chart_title, text) in charts.items()]
+    table = [["number", *(name for _, name in judged), "seconds"], *rows]
+    data = {
+        "kind": "sections",
+        "lead": f"{selection.recommended} of {len(rows)} numbers from {rows[0][0]} to {rows[-1][0]} is recommended.",
+        "sections": [*told, ["All numbers", selection.reason, [], table]],
+        "facts": [],
+        "fitCharts": [],
+    }
+    return Page(title, data, {name: chart for name, (chart, _, _) in charts.items()})
+
+
 def make_page(
     model: Any,
     X: Any = None,
@@ -61,6 +98,7 @@ def make_page(
     groups: Any = None,
     selection: Any = None,
     view_names: Sequence[str] | None = None,
+    rate: float | None = None,
     n_words: int = 25,
     n_documents: int | None = None,
     uncertainty: bool = True,
@@ -86,6 +124,8 @@ def make_page(
         What :func:`polyad.select_n_components` gave.
     view_names
         What each of the aligned texts is called.
+    rate
+        Of signals: rows in a second. Time is then in seconds, and sources have spectrograms.
     n_words, n_documents
         Words and typical documents of each topic.
     uncertainty
@@ -107,7 +147,7 @@ def make_page(
         return topics_page(found, views, title=title, **settings)
     from polyad.report.other_pages import other_page
 
-    return other_page(model, X, title=title)
+    return other_page(model, X, title=title, selection=selection, rate=rate)
 
 
 def _over_words_of(model: Any, source: CorpusSource) -> CorpusSource:
