@@ -121,10 +121,9 @@ def test_a_page_shows_how_the_number_of_topics_was_chosen(polyad, model, table, 
     found = polyad("select", table, "--min", "2", "--max", "4", "--report", page, "--json")
     choice = data_of(page)
     titles = [section[0] for section in choice["sections"]]
-    assert titles[:3] == [f"Choice of the number: {name}" for name in ("held-out bits", "coherence", "stability")]
-    assert titles[-1] == "All numbers"
+    assert titles == ["Held-out bits", "Coherence", "Stability", "All numbers"]
     bits = [row["bits"] for row in found.json()["table"]]
-    assert [float(row[1]) for row in choice["sections"][-1][3][1:]] == pytest.approx(bits, rel=1e-5)
+    assert [float(row[1]) for row in choice["sections"][-1][3][1:]] == pytest.approx(bits, abs=6e-4)
     (tmp_path / "choice.json").write_text(found.out)
     assert polyad("report", model, table, "-o", out, "--selection", tmp_path / "choice.json").code == 0
     charts = data_of(out)["charts"]
@@ -159,7 +158,7 @@ def test_models_of_measurements_have_pages_of_tables_of_numbers(polyad, tmp_path
     told = polyad("report", kept, tmp_path / "x.csv", "-o", out)
     assert told.code == 1
     assert "Row 3 of" in told.err
-    views = make_nongaussian_cca(400, 4, 5, 2)
+    views = make_nongaussian_cca(400, (4, 5), 2)
     NonGaussianCCA(2).fit(views.X, views.Y).save(kept)
     np.save(tmp_path / "x.npy", views.X)
     np.save(tmp_path / "y.npy", views.Y)

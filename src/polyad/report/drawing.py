@@ -20,6 +20,7 @@ COLOURS = (
 )  # fmt: skip
 REST = "#c4c9cf"
 CHART_WIDTH = 560
+MOST_TICKS = 12  # where each number has a tick of its own
 
 
 def circles(places: Map, names: Sequence[str], shares: Sequence[float], words: Sequence[str]) -> Any:
@@ -223,8 +224,9 @@ def lines(
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     several = len(series) > 1
     across: dict[str, Any] = {"grid": False, "format": ".6~g", "labelOverlap": True}
-    if all(float(a).is_integer() for pairs in series.values() for a, _ in pairs):
-        across |= {"tickMinStep": 1, "format": "d"}
+    places = sorted({float(a) for pairs in series.values() for a, _ in pairs})
+    if all(place.is_integer() for place in places):
+        across |= {"values": places, "format": "d"} if len(places) <= MOST_TICKS else {"format": "d"}
     up: dict[str, Any] = {"format": ".0e", "tickCount": 5, "grid": False} if log else {"format": ".6~g", "tickCount": 5}
     if steps:
         up = {"format": "d", "values": sorted({int(b) for pairs in series.values() for _, b in pairs})}

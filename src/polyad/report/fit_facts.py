@@ -6,10 +6,11 @@ import numpy as np
 
 from polyad.report.drawing import lines
 
-__all__ = ["JUDGED", "fit_charts", "fit_facts", "leading_spectrum", "likelihood_passes", "selection_charts"]
+__all__ = ["CHOICE", "JUDGED", "fit_charts", "fit_facts", "leading_spectrum", "likelihood_passes", "selection_charts"]
 
 # A chart, its title, and a sentence about it.
 Told = dict[str, tuple[Any, str, str]]
+CHOICE = "Choice of the number: "
 # What a number of components is judged by, the deciding one first: its key, its name and what it means.
 JUDGED = (
     ("bits", "held-out bits", "Bits for each word held out; lower is better."),
@@ -146,7 +147,7 @@ def selection_charts(selection: Any) -> Told:
             pairs = [(row["n_components"], row[key]) for row in selection.table]
             charts[f"selection-{key}"] = (
                 lines({"": pairs}, x="number", y=name, mark=chosen, height=160),
-                f"Choice of the number: {name}",
+                f"{CHOICE}{name}",
                 f"{text} {selection.reason}" if not charts else text,
             )
     spectrum = leading_spectrum(
@@ -154,8 +155,17 @@ def selection_charts(selection: Any) -> Told:
     )
     if len(spectrum) > 1:
         charts["selection-spectrum"] = (
-            lines({"": spectrum}, x="number", y="eigenvalue", log=True, mark=chosen, height=160),
-            "Choice of the number: spectrum",
-            "Eigenvalues of the second moments of one half of the documents, measured on the other half.",
+            # Topics without their mean span one direction less than there are topics.
+            lines(
+                {"": [(number + 1, value) for number, value in spectrum]},
+                x="number",
+                y="eigenvalue",
+                log=True,
+                mark=chosen,
+                height=160,
+            ),
+            f"{CHOICE}spectrum",
+            "What each topic after the first adds to the variance between documents: directions of one half of them, "
+            "measured on the other half. A steep fall comes after the last topic.",
         )
     return charts

@@ -39,7 +39,9 @@ class _Parts:
         self.sections.append([title, text, named, rows])
 
 
-def other_page(model: Any, X: Any, *, title: str, selection: Any = None, rate: float | None = None) -> Page:
+def other_page(
+    model: Any, X: Any, *, title: str, selection: Any = None, rate: float | None = None, lengths: Any = None
+) -> Page:
     """Put together the page of a model of signals, of views, of noisy counts, or of a mixture.
 
     Parameters
@@ -55,6 +57,8 @@ def other_page(model: Any, X: Any, *, title: str, selection: Any = None, rate: f
         What `select_n_components` gave for a mixture.
     rate
         Rows in a second, where rows are moments: adds spectrograms of sources.
+    lengths
+        Rows of every sequence, where X holds several one after the other.
     """
     parts = _Parts()
     if hasattr(model, "mixing_"):
@@ -64,7 +68,7 @@ def other_page(model: Any, X: Any, *, title: str, selection: Any = None, rate: f
     elif _is_of_components(model):
         _add_components(parts, model, X)
     else:
-        _add_classes(parts, model, X)
+        _add_classes(parts, model, X, lengths)
     fit = {**fit_charts(model.diagnostics_, _count(model)), **selection_charts(selection)}
     data = {
         "kind": "sections",
@@ -204,7 +208,7 @@ def _top_loadings(loadings: Any, features: Sequence[str], names: Sequence[str]) 
     return rows
 
 
-def _add_classes(parts: _Parts, model: Any, X: Any) -> None:
+def _add_classes(parts: _Parts, model: Any, X: Any, lengths: Any) -> None:
     is_chain = hasattr(model, "transmat_")
     what = "state" if is_chain else "class"
     names = _names(model, what)
@@ -219,11 +223,14 @@ def _add_classes(parts: _Parts, model: Any, X: Any) -> None:
         drawn = _largest_rows(values.T, features, "column", what)
         parts.add(title, f"One column for each {what}, one row for each column of the data.", [(drawn, "")])
     if X is not None:
-        found = np.asarray(model.predict(X))
+        found = np.asarray(model.predict(X, lengths) if is_chain else model.predict(X))
         if is_chain:
-            path = [(float(step), float(state)) for step, state in enumerate(found[:MOST_STEPS].tolist())]
+            shown = MOST_STEPS if lengths is None else min(MOST_STEPS, int(lengths[0]))
+            path = [(float(step), float(state)) for step, state in enumerate(found[:shown].tolist())]
             drawn = lines({"": path}, x="row", y="state", points=False, height=120, steps=True)
-            parts.add("Decoded path", f"The most probable states of the first {len(path):,} rows.", [(drawn, "")])
+            where = "" if lengths is None else " of the first sequence"
+            text = f"The most probable states of the first {len(path):,} rows{where}."
+            parts.add("Decoded path", text, [(drawn, "")])
         counts = np.bincount(found, minlength=len(names))
         rows = [[what, "rows"], *([name, f"{count:,}"] for name, count in zip(names, counts))]
         parts.add("Rows", f"How many rows of the data belong to each {what}.", [], rows)

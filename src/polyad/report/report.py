@@ -12,7 +12,7 @@ from polyad.models.text_sources import words_of
 from polyad.models.topics.base import TopicModel
 from polyad.models.views.polylingual import PolylingualLDA
 from polyad.report.extra import import_altair, import_vl_convert
-from polyad.report.fit_facts import JUDGED, selection_charts
+from polyad.report.fit_facts import CHOICE, JUDGED, selection_charts
 from polyad.report.inputs import Inputs, read_inputs
 from polyad.report.page import Page, write_page
 from polyad.report.subject import subject_of
@@ -72,19 +72,30 @@ def selection_page(selection: Any, *, title: str) -> Page:
     charts = selection_charts(selection)
     judged = [(key, name) for key, name, _ in JUDGED if key in selection.table[0]]
     rows = [
-        [f"{int(row['n_components'])}", *(f"{row[key]:.6g}" for key, _ in judged), f"{row['seconds']:.2f}"]
+        [f"{int(row['n_components'])}", *(_brief(row[key]) for key, _ in judged), f"{row['seconds']:.2f}"]
         for row in selection.table
     ]
-    told = [[chart_title, text, [[name, ""]], None] for name, (_, chart_title, text) in charts.items()]
+    told = [
+        [_capital(chart_title.removeprefix(CHOICE)), text, [[name, ""]], None]
+        for name, (_, chart_title, text) in charts.items()
+    ]
     table = [["number", *(name for _, name in judged), "seconds"], *rows]
     data = {
         "kind": "sections",
-        "lead": f"{selection.recommended} of {len(rows)} numbers from {rows[0][0]} to {rows[-1][0]} is recommended.",
+        "lead": f"{selection.recommended} is recommended, of {len(rows)} numbers from {rows[0][0]} to {rows[-1][0]}.",
         "sections": [*told, ["All numbers", selection.reason, [], table]],
         "facts": [],
         "fitCharts": [],
     }
     return Page(title, data, {name: chart for name, (chart, _, _) in charts.items()})
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _brief(value: float) -> str:
+    return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.3f}"
 
 
 def make_page(
@@ -99,6 +110,7 @@ def make_page(
     selection: Any = None,
     view_names: Sequence[str] | None = None,
     rate: float | None = None,
+    lengths: Any = None,
     n_words: int = 25,
     n_documents: int | None = None,
     uncertainty: bool = True,
@@ -126,6 +138,8 @@ def make_page(
         What each of the aligned texts is called.
     rate
         Of signals: rows in a second. Time is then in seconds, and sources have spectrograms.
+    lengths
+        Of sequences: the rows of each, as :class:`polyad.HiddenMarkov` takes them.
     n_words, n_documents
         Words and typical documents of each topic.
     uncertainty
@@ -147,7 +161,7 @@ def make_page(
         return topics_page(found, views, title=title, **settings)
     from polyad.report.other_pages import other_page
 
-    return other_page(model, X, title=title, selection=selection, rate=rate)
+    return other_page(model, X, title=title, selection=selection, rate=rate, lengths=lengths)
 
 
 def _over_words_of(model: Any, source: CorpusSource) -> CorpusSource:
