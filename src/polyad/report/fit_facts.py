@@ -89,7 +89,7 @@ def fit_charts(found: Any, n_components: int) -> Told:
     spectrum = leading_spectrum(getattr(found, "spectrum", ()), n_components)
     if len(spectrum) > 1:
         noise = float(getattr(found, "noise", 0.0))
-        beside = noise if spectrum[-1][1] / 10 < noise < spectrum[0][1] else None
+        beside = noise if spectrum[-1][1] / 2 < noise < spectrum[0][1] else None
         charts["spectrum"] = (
             lines({"": spectrum}, x="number", y="eigenvalue", log=True, mark=float(n_components), level=beside),
             "Spectrum",
@@ -148,7 +148,7 @@ def selection_charts(selection: Any) -> Told:
             charts[f"selection-{key}"] = (
                 lines({"": pairs}, x="number", y=name, mark=chosen, height=160),
                 f"{CHOICE}{name}",
-                f"{text} {selection.reason}" if not charts else text,
+                f"{text} {selection.reason} The dashed line is at this number." if not charts else text,
             )
     spectrum = leading_spectrum(
         getattr(selection, "spectrum", ()), max(int(row["n_components"]) for row in selection.table)
