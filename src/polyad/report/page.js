@@ -105,9 +105,11 @@
 
   // Topics
 
-  const label = (k) => `${k} · ${data.topics[k].name}`;
+  // A name in a script that runs from right to left keeps to itself: the number stays in front of it.
+  const label = (k) => `${k} · \u2068${data.topics[k].name}\u2069`;
   const topicButton = (k, text) =>
-    el("button", { class: "link", type: "button", "data-topic": k, on: { click: () => choose(k, true) } }, bdi(text || label(k)));
+    el("button", { class: "link", type: "button", "data-topic": k, on: { click: () => choose(k, true) } },
+      text ? null : `${k} · `, bdi(text || data.topics[k].name));
 
   function weightsOf([v, w]) {
     const weights = new Array(data.topics.length).fill(0);
@@ -243,7 +245,8 @@
       if (id.toLocaleLowerCase().includes(text) || entry[2].some((segments) => segments.join("").toLocaleLowerCase().includes(text))) entries.push([entry, k]);
     }));
     const seen = new Set(), found = entries.filter(([[d]]) => !seen.has(d) && seen.add(d));
-    document.getElementById("found").textContent = `${number(hits.length)} words` + (data.documents.length ? ` and ${number(found.length)} typical documents` : "");
+    const several = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+    document.getElementById("found").textContent = several(hits.length, "word") + (data.documents.length ? ` and ${several(found.length, "typical document")}` : "");
     clear(results,
       hits.length ? el("ul", { class: "legend" }, ...hits.slice(0, 24).map(([, , v, w]) => el("li", {}, el("button", { type: "button", class: "link", "data-found": w,
         on: { click: () => { chooseWord([v, w]); document.getElementById("word-box").scrollIntoView({ block: "center" }); } } }, bdi(data.views[v].words[w]))))) : "",
