@@ -114,7 +114,9 @@ def areas(
             y=alt.Y("share:Q", stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(title="share", format="%")),
             color=alt.Color("topic:N", scale=scale, legend=None),
             order=alt.Order("place:Q"),
-            opacity=alt.condition("chosen < 0 || chosen == datum.topic", alt.value(1), alt.value(0.6)),
+            opacity=alt.condition(
+                f"indexof({coloured}, chosen) < 0 || chosen == datum.topic", alt.value(1), alt.value(0.6)
+            ),
             tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("name:N"), alt.Tooltip("share:Q", format=".1%")],
         )
         .add_params(alt.param("chosen", value=-1))

@@ -207,7 +207,8 @@
     clear(document.getElementById("word-box"));
     document.getElementById("topic-select").value = k;
     for (const row of document.querySelectorAll("tr[data-row]")) row.setAttribute("aria-current", String(+row.dataset.row === k));
-    for (const key of document.querySelectorAll("[data-swatch]")) key.classList.toggle("faint", +key.dataset.swatch !== k);
+    const keys = [...document.querySelectorAll("[data-swatch]")], drawn = keys.some((key) => +key.dataset.swatch === k);
+    for (const key of keys) key.classList.toggle("faint", drawn && +key.dataset.swatch !== k);
     topicFacts(); words(); documents();
     Object.values(views).forEach(show);
     history.replaceState(null, "", `#topic-${k}`);
