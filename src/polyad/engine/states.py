@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.items import Items
 from polyad.engine.disk.temporary import remove_with
 from polyad.engine.sources import Source
 
@@ -49,7 +50,7 @@ def empty_like(states: Sequence[Any]) -> "list[Any] | StateStore":
     return StateStore() if isinstance(states, StateStore) else []
 
 
-class StateStore(Sequence[Any]):
+class StateStore(Items[Any]):
     """States whose arrays lie in a temporary folder, which goes with the store.
 
     A pass writes its states to a new store, so that the old one is whole until nobody needs it: a pass that fails
@@ -74,16 +75,9 @@ class StateStore(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._states)
 
-    @overload
-    def __getitem__(self, number: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Any]: ...
-
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return [_loaded(state) for state in self._states[number]]
-        return _loaded(self._states[number])
+    def item(self, place: int) -> Any:
+        """Return the state of a shard."""
+        return _loaded(self._states[place])
 
     def append(self, state: Any) -> None:
         """Keep the state of the next shard."""

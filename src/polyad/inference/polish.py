@@ -37,26 +37,16 @@ SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all 
 
 @dataclass(frozen=True)
 class Polished:
-    """Topics after the last pass.
+    """Topics after the last pass."""
 
-    Attributes
-    ----------
-    components
-        K x M, rows sum to 1 over the words of each view and are positive, but for topics that a view does not have.
-    view_tokens
-        Expected tokens of each topic in each view of the corpus, views x K.
-    objective
-        Log-likelihood per token that each pass found, of the topics it saw (before rare words are shrunk). From the
-        second pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well
-        the topics predict.
-    edges
-        The first word of each view, and the number of all words.
-    """
-
+    # K x M, rows sum to 1 over the words of each view and are positive, but for topics that a view does not have.
     components: FloatArray
-    view_tokens: FloatArray
+    view_tokens: FloatArray  # expected tokens of each topic in each view of the corpus, views x K
+    # Log-likelihood per token that each pass found, of the topics it saw (before rare words are shrunk). From the
+    # second pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well
+    # the topics predict.
     objective: tuple[float, ...]
-    edges: tuple[int, ...]
+    edges: tuple[int, ...]  # the first word of each view, and the number of all words
 
     @property
     def topic_tokens(self) -> FloatArray:

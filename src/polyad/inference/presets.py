@@ -20,22 +20,15 @@ class Preset:
     of their document, so that the likelihood of a pass estimates prediction, for words of which no document has much;
     the others learn by heart. Polishing stops after two passes in a row, not before ``least_passes``, that gained less
     than ``least_gain`` each; at the latest after ``most_passes``.
-
-    Attributes
-    ----------
-    least_passes, most_passes
-        Bounds of the number of passes.
-    least_gain
-        Nats that a pass must gain for each document, times the tokens of the corpus for each pair of topics, for
-        another to follow; minus infinity never stops.
-    wide_passes
-        Passes that follow under a wide prior of the topics: see :mod:`polyad.inference.wide`.
     """
 
+    # Bounds of the number of passes.
     least_passes: int
     most_passes: int
+    # Nats that a pass must gain for each document, times the tokens of the corpus for each pair of topics, for another
+    # to follow; minus infinity never stops.
     least_gain: float = -np.inf
-    wide_passes: int = 0
+    wide_passes: int = 0  # passes that follow under a wide prior of the topics: see :mod:`polyad.inference.wide`
 
     @property
     def n_passes(self) -> int:

@@ -10,7 +10,7 @@ from polyad.cli.commands.fit2 import fitted_views, make_aligned_model
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
-from polyad.cli.pairs import Side, SideOutput, check_lengths, check_pairs, listed_sides
+from polyad.cli.pairs import Side, SideOutput, listed_sides
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
@@ -48,6 +48,8 @@ def fit_aligned(
     shown: Shown,
 ) -> None:
     """Learn the topics that two or more corpora share, whose rows belong together."""
+    from polyad.corpus.pairs import check_lengths, check_pairs
+
     output = Output(shown)
     refuse_lost_work(out or page.report, shown)
     estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, 0, method, running)
@@ -63,7 +65,8 @@ def fit_aligned(
         output.facts(_facts(sides, read))
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(corpus.vocabulary) for corpus in read), output)
-    seconds, notes = fitted_views(estimator, read, output)
+    views = {side.name: corpus for side, corpus in zip(sides, read)}
+    seconds, notes = fitted_views(estimator, views, output)
     if out is not None:
         estimator.save(out)
     written = write_fit_report(page, estimator, read, sides, output)

@@ -41,21 +41,11 @@ WAITING_CHARACTERS = 1 << 23  # of all that wait: a few long documents tell the 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What the first documents decide.
+    """What the first documents decide."""
 
-    Parameters
-    ----------
-    options : TextOptions
-        The options with the stop words and the stems settled.
-    language : str or None
-        The language that was found.
-    sampled : int
-        The number of documents that were looked at; 0 where there was nothing to decide.
-    """
-
-    options: TextOptions
-    language: str | None = None
-    sampled: int = 0
+    options: TextOptions  # the options with the stop words and the stems settled
+    language: str | None = None  # the language that was found
+    sampled: int = 0  # the number of documents that were looked at; 0 where there was nothing to decide
 
 
 def look_at_beginning(

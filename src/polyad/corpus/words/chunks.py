@@ -44,23 +44,14 @@ class Numbering(dict[str, int]):
 
 @dataclass(frozen=True)
 class ChunkCounts:
-    """The counts of a chunk of texts over the terms that occur in it.
+    """The counts of a chunk of texts over the terms that occur in it."""
 
-    Parameters
-    ----------
-    terms : list of str
-        The words and n-grams, in order of the columns.
-    indptr, indices, data : ndarray
-        The counts as the three arrays of a CSR matrix without duplicates, columns in no order.
-    dropped : dict
-        For each reason, the dropped words and their numbers of occurrences.
-    """
-
-    terms: list[str]
+    terms: list[str]  # the words and n-grams, in order of the columns
+    # The counts as the three arrays of a CSR matrix without duplicates, columns in no order.
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     data: NDArray[np.int32]
-    dropped: dict[str, dict[str, int]]
+    dropped: dict[str, dict[str, int]]  # for each reason, the dropped words and their numbers of occurrences
 
 
 def count_chunk(texts: Sequence[str], options: TextOptions) -> ChunkCounts:

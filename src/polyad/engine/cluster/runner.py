@@ -14,13 +14,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.items import Items
 from polyad.engine.checkpoints.records import read_record, write_record
 from polyad.engine.cluster.tasks import (
     StateLostError,
@@ -413,7 +414,7 @@ class _Step:
             _wait(futures)
 
 
-class RemoteStates(Sequence[Any]):
+class RemoteStates(Items[Any]):
     """States that lie on the workers of a cluster."""
 
     def __init__(self, chain: _Chain, generation: int) -> None:
@@ -422,15 +423,7 @@ class RemoteStates(Sequence[Any]):
     def __len__(self) -> int:
         return self.chain.source.n_shards
 
-    @overload
-    def __getitem__(self, number: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Any]: ...
-
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return [self[at] for at in range(*number.indices(len(self)))]
-        at = range(len(self))[number]
-        owner, client = self.chain.owners[at], self.chain.runner.client
-        return client.submit(take_task, self.chain.name, at, self.generation, workers=[owner], pure=False).result()
+    def item(self, place: int) -> Any:
+        """Return the state of a shard."""
+        owner, client = self.chain.owners[place], self.chain.runner.client
+        return client.submit(take_task, self.chain.name, place, self.generation, workers=[owner], pure=False).result()

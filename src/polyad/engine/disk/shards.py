@@ -55,27 +55,13 @@ def views_of(block: Block) -> tuple[View, ...]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is in a folder of shards.
+    """What is in a folder of shards."""
 
-    Attributes
-    ----------
-    order
-        "content", the canonical order, or "given".
-    views
-        What every view holds.
-    edges
-        The row numbers at which the shards begin, and the number of all rows.
-    n_cells
-        Stored cells of all views.
-    files
-        For the name of every file its size in bytes and its CRC-32.
-    """
-
-    order: str
-    views: tuple[View, ...]
-    edges: tuple[int, ...]
-    n_cells: int
-    files: dict[str, tuple[int, int]]
+    order: str  # "content", the canonical order, or "given"
+    views: tuple[View, ...]  # what every view holds
+    edges: tuple[int, ...]  # the row numbers at which the shards begin, and the number of all rows
+    n_cells: int  # stored cells of all views
+    files: dict[str, tuple[int, int]]  # for the name of every file its size in bytes and its CRC-32
 
     def names(self) -> Iterator[str]:
         """Yield the names of the files that the shards need."""

@@ -26,18 +26,10 @@ FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the cor
 
 @dataclass(frozen=True)
 class SummedCounts:
-    """A corpus that has been checked and summed up once.
+    """A corpus that has been checked and summed up once."""
 
-    Attributes
-    ----------
-    source
-        The counts.
-    summary
-        Lengths, word totals and document frequencies.
-    """
-
-    source: Source
-    summary: CountSummary
+    source: Source  # the counts
+    summary: CountSummary  # lengths, word totals and document frequencies
 
     @property
     def n_tokens(self) -> int:
@@ -113,28 +105,17 @@ def with_documents(corpus: SummedCounts, working_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class MomentStart:
-    """What the moments of a corpus give.
+    """What the moments of a corpus give."""
 
-    Attributes
-    ----------
-    topics
-        K x M, on the simplex.
-    values
-        Values of the whitened third moment, K.
-    certainty, spectrum, gap, noise, energy
-        Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
-    polyadic
-        What the topics were read off, where it is kept: as large as they are.
-    """
-
-    topics: FloatArray
-    values: FloatArray
+    topics: FloatArray  # K x M, on the simplex
+    values: FloatArray  # values of the whitened third moment, K
+    # Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
     certainty: FloatArray
     spectrum: FloatArray
     gap: float
     noise: float
     energy: float
-    polyadic: Polyadic | None = None
+    polyadic: Polyadic | None = None  # what the topics were read off, where it is kept: as large as they are
 
     def with_background(self, corpus: SummedCounts, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
