@@ -236,11 +236,10 @@ def aligned_page(tmp_path_factory):
         [{"n_components": n, "bits": 5.0 - n, "coherence": 0.1 * n, "stability": 0.9, "seconds": 1} for n in (2, 3)],
         3, HOSTILE[1], np.array([3.0, 2.0, 1.0]),
     )  # fmt: skip
-    views = [counts[:, :20], counts[:, 20:]]
+    views = {HOSTILE[2]: counts[:, :20], "العربية": counts[:, 20:]}
     PolylingualLDA(3).fit(views).report(
         file,
         views,
-        view_names=[HOSTILE[2], "العربية"],
         dates=[f"2020-{1 + row % 12:02}" for row in range(120)],
         selection=chosen,
     )

@@ -1,13 +1,14 @@
 """The report of any model: which page it has, and the file."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.corpus import CorpusSource
+from polyad.models.features import views_by_name
 from polyad.models.text_sources import words_of
 from polyad.models.topics.base import TopicModel
 from polyad.models.views.polylingual import PolylingualLDA
@@ -171,7 +172,8 @@ def _over_words_of(model: Any, source: CorpusSource) -> CorpusSource:
 def _aligned_inputs(model: Any, X: Any, texts: Any, ids: Any, dates: Any, groups: Any) -> list[Inputs]:
     """Return what is known of the documents of each of the aligned texts; dates and groups belong to all of them."""
     n_views = len(model.components_)
-    listed = [[None] * n_views if given is None else list(given) for given in (X, texts)]
+    by_row = [views_by_name(given, model.view_names_) if isinstance(given, Mapping) else given for given in (X, texts)]
+    listed = [[None] * n_views if given is None else list(given) for given in by_row]
     if any(len(given) != n_views for given in listed):
         raise ValueError(f"The model is of {n_views} aligned texts: give a list of so many.")
     first, *others = zip(*listed)
