@@ -138,7 +138,7 @@
         el("p", { class: "soft", id: "weight-help" }, "At 1 the most frequent words of the topic come first, at 0 those that other topics lack.")),
       el("p", {}, el("span", { class: "key" }), "in all texts ", el("span", { class: "key own" }), "in this topic"),
       el("p", { class: "soft" }, `Of the topic: the share of its words that are this one${hasErrors ? ", ± its standard error" : ""}. Of the word: the share of its uses that belong to the topic.`),
-      el("div", { class: "pair", id: "words" }));
+      el("div", { class: "pair", id: "words" }), el("div", { id: "topic-groups" }));
     section("topics", "Topics", el("div", { class: "cols" }, left, right));
     if (data.documents.length) section("documents", "Typical documents",
       el("p", { class: "soft", id: "documents-lead" }), el("ol", { class: "docs", id: "documents-list" }));
@@ -175,14 +175,14 @@
     if (topic.alike.length) node.append(el("dt", {}, "Most alike"), el("dd", {},
       ...topic.alike.map(([k, mass]) => el("div", {}, topicButton(k), ` ${percent(mass, 0)} shared`))));
     clear(document.getElementById("topic-facts"), node);
-    if (data.groups) node.append(el("dt", {}, data.groups.title), el("dd", {}, groupBars()));
+    if (data.groups) clear(document.getElementById("topic-groups"), groupBars());
   }
   function groupBars() {
     const shares = data.groups.shares.map((row) => row[state.topic]);
     const most = Math.max(...shares, 1e-9);
     return table(["Group", "Share of this topic", [""]], data.groups.names.map((name, g) => el("tr", {}, el("td", {}, bdi(name)),
       el("td", {}, el("div", { class: "bar" }, el("i", {}), el("i", { width: `${(100 * shares[g]) / most}%` }))),
-      el("td", { class: "n" }, percent(shares[g])))), { class: "groups" });
+      el("td", { class: "n" }, percent(shares[g])))), { class: "groups" }, data.groups.title);
   }
 
   function documentItem([d, share, texts], k) {
