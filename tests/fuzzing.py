@@ -1,14 +1,19 @@
 """Broken input by the thousand, in a process of limited memory: ``python fuzzing.py NAME INPUTS SEED FOLDER``.
 
 Every input is read or refused in a sentence. Anything else is a failure, and printed with its traceback.
+``python fuzzing.py LOG`` tries 100,000 inputs of every format, in parts; parts that are in the log are not tried again.
 """
 
 import hashlib
 import io
 import json
+import os
 import re
 import resource
+import subprocess
 import sys
+import tempfile
+import time
 import traceback
 import warnings
 import zipfile
@@ -29,6 +34,8 @@ TOKENS = [
     b"text", b"id",
 ]  # fmt: skip
 MEGABYTES = 300
+FORMATS = ("lines", "jsonl", "csv", "tsv", "parquet", "uci", "ldac", "mtx", "npz", "packed", "folder")
+PARTS, PART = 5, 20_000
 NUMBER = re.compile(rb"\d+")
 
 
@@ -61,13 +68,17 @@ def read_texts_and_counts(name, folder):
     """Return a function that reads one input in a format."""
     from polyad.corpus import TOPIC_WORDS, CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus
     from polyad.corpus.formats.recognise import FORMATS
-    from test_fuzz import PACKED, VALID
+    from test_fuzz import FILES, PACKED, VALID
 
     pairs = TextOptions(stop_words="auto", ngrams=(1, 2))
 
-    sound = list(PACKED.values()) if name == "packed" else [VALID[name]]
+    sound = list({"packed": PACKED, "folder": FILES}.get(name, {name: VALID.get(name)}).values())
     change = forged_npz if name == "npz" else mutated
-    file = folder / "input"
+    file = source = folder / "input"
+    if name == "folder":
+        source.mkdir()
+        (source / "b.txt").write_text("a sound file beside it")
+        file = source / "a"
     (folder / "input.vocab.txt").write_text("a\nb\nc\n" if name == "npz" else "a\nb\nc\nd\n")
 
     def read(rng):
@@ -78,11 +89,11 @@ def read_texts_and_counts(name, folder):
         try:
             if rng.random() < 0.7:
                 words = [None, None, TOPIC_WORDS, TextOptions(ngrams=(1, 2)), pairs][rng.integers(5)]
-                corpus = read_corpus(file, words, reading=reading, n_jobs=1)
+                corpus = read_corpus(source, words, reading=reading, n_jobs=1)
                 assert corpus.counts.shape == (len(corpus.ids), len(corpus.vocabulary))
                 assert corpus.report.reading.documents == len(corpus)
             else:
-                blocks = read_blocks(file, TextOptions(), vocabulary=list("abcd"), reading=reading, documents=2)
+                blocks = read_blocks(source, TextOptions(), vocabulary=list("abcd"), reading=reading, documents=2)
                 assert all(block.shape[1] == 4 and len(block) <= 2 for block in blocks)
         except CorpusError:
             return False
@@ -254,5 +265,33 @@ def tried(read, n_inputs, rng):
     return {**done, "failures": failures}
 
 
+def in_a_process(names, n_inputs, seed):
+    """Return what `main` prints in a process of its own, whose memory is limited."""
+    import polyad
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(polyad.__file__).parents[1]), "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        call = [sys.executable, "-W", "ignore", __file__, ",".join(names), str(n_inputs), str(seed), folder]
+        done = subprocess.run(call, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def all_parts(log):
+    """Try the parts of every format that a log does not have, and write what was found there, a line for each."""
+    log = Path(log)
+    known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    for part in range(1, PARTS + 1):
+        for name in (*FORMATS, "model"):
+            if any((line["format"], line["part"]) == (name, part) for line in known):
+                continue
+            start = time.perf_counter()
+            found = in_a_process([name], PART, part)[name]
+            line = {"format": name, "part": part, **found, "seconds": round(time.perf_counter() - start)}
+            with log.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    all_parts(*sys.argv[1:]) if len(sys.argv) == 2 else main(*sys.argv[1:])
