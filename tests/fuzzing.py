@@ -279,11 +279,11 @@ def in_a_process(names, n_inputs, seed):
     return json.loads(done.stdout)
 
 
-def all_parts(log, names=",".join([*FORMATS, "model"])):
+def all_parts(log, names=""):
     """Try the parts of formats that a log does not have, and write what was found there, a line for each."""
     log = Path(log)
     for part in range(1, PARTS + 1):
-        for name in names.split(","):
+        for name in names.split(",") if names else (*FORMATS, "model"):
             known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
             if any((line["format"], line["part"]) == (name, part) for line in known):
                 continue
