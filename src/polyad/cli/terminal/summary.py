@@ -32,6 +32,8 @@ __all__ = [
     "topic_name",
 ]
 
+SIDE = 24  # columns that the words of a side need, so that words of most languages need not be broken
+
 
 def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
     """Return number, share and words of every topic, and the probabilities of these words."""
@@ -192,10 +194,18 @@ def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
         )
         for topic in topics
     ]
-    if output.for_people:
-        console().print(_side_by_side(columns, rows))
-    else:
+    if not output.for_people:
         output.table(columns, rows)
+    elif console().width < SIDE * (1 + len(sides)):
+        first = len(columns) - len(sides)
+        below = [
+            (*(row[:first] if number == 0 else ("",) * first), f"{side}: {row[first + number]}")
+            for row in rows
+            for number, side in enumerate(sides)
+        ]
+        output.table((*columns[:first], "words"), below, wide="words")
+    else:
+        console().print(_side_by_side(columns, rows))
 
 
 def _side_by_side(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
@@ -229,8 +239,14 @@ def corpus_facts(corpus: Corpus, *, advice: bool = True) -> list[tuple[str, str]
         bound = f" in fewer than {report.min_df} documents{' (--min-df)' if advice else ''}" if chosen else ""
         by_language = reason == "stop words" and report.language is not None
         keep = "; --stop-words none keeps them" if by_language and advice else ""
-        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples}){keep}"))
+        dropped = f"{drop.words:,} {_counted(reason, drop.words)}{bound}"
+        facts.append(("Dropped", f"{dropped}, {drop.tokens:,} in all ({examples}){keep}"))
     return facts
+
+
+def _counted(things: str, number: int) -> str:
+    """Return a plural, or the word for one thing."""
+    return things.removesuffix("s") if number == 1 else things
 
 
 def _languages(report: CorpusReport) -> str:

@@ -66,6 +66,15 @@ def _undetermined(match: re.Match[str]) -> str:
     )
 
 
+def _clear(match: re.Match[str]) -> str:
+    bits, more, best = match.groups()
+    beside = "fewest of all" if float(more) == 0 else f"{more} more than the best, at {best}"
+    return (
+        "they stand out clearly, and further ones are far weaker (words not seen are predicted with "
+        f"{bits} bits each, {beside}"
+    )
+
+
 _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     (
         re.compile(
@@ -114,9 +123,10 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
         r"in a document. Give longer documents, join short ones, or drop fewer words (--stop-words none, --min-df 1).",
     ),
     (
-        re.compile(r"the spectrum falls sharply after them \(and held-out bits are (\S+), (\S+) above the best, at"),
-        r"they stand out clearly, and further ones are far weaker (words not seen are predicted with \1 bits each, "
-        r"\2 more than the best, at",
+        re.compile(
+            r"the spectrum falls sharply after them \(and held-out bits are (\S+), (\S+) above the best, at (\d+)"
+        ),
+        _clear,
     ),
     (
         re.compile(r"more do not predict held-out words better \(best (\S+) bits at"),
