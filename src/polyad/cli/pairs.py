@@ -55,7 +55,7 @@ class Side:
     Parameters
     ----------
     name : str
-        "left" or "right".
+        "left" or "right", or that of a file or view among more than two.
     path : str
         Where it is.
     reading : Reading
@@ -178,29 +178,28 @@ def check_pairs(sides: Sequence[Side], left: Corpus, right: Corpus, *, ignore_id
 
 
 def aligned_blocks(
-    sides: Sequence[Side], left: Iterator[Corpus], right: Iterator[Corpus], *, ignore_ids: bool
-) -> Iterator[tuple[Corpus, Corpus]]:
-    """Cut the blocks of two corpora so that those that are yielded together have the same rows."""
-    rest: list[Corpus | None] = [None, None]
+    sides: Sequence[Side], blocks: Sequence[Iterator[Corpus]], *, ignore_ids: bool
+) -> Iterator[tuple[Corpus, ...]]:
+    """Cut the blocks of several corpora so that those that are yielded together have the same rows."""
+    rest: list[Corpus | None] = [None] * len(sides)
     done = 0
     while True:
-        rest = [
-            part if part is not None and len(part) else next(blocks, None) for part, blocks in zip(rest, (left, right))
-        ]
-        x, y = rest
-        if x is None or y is None:
+        rest = [part if part is not None and len(part) else next(of, None) for part, of in zip(rest, blocks)]
+        parts = [part for part in rest if part is not None]
+        if len(parts) < len(sides):
             break
-        rows = min(len(x), len(y))
+        rows = min(map(len, parts))
         if rows:
-            check_pairs(sides, x[:rows], y[:rows], ignore_ids=ignore_ids, start=done)
-            yield x[:rows], y[:rows]
-        rest = [x[rows:], y[rows:]]
+            for side, part in zip(sides[1:], parts[1:]):
+                check_pairs([sides[0], side], parts[0][:rows], part[:rows], ignore_ids=ignore_ids, start=done)
+            yield tuple(part[:rows] for part in parts)
+        rest = [part[rows:] for part in parts]
         done += rows
     more = [str(side) for side, part in zip(sides, rest) if part is not None and len(part)]
     if more:
         raise ValueError(
-            f"{more[0]} has more than the {done:,} documents of the other side; each document needs its partner in the "
-            "same row."
+            f"{more[0]} has more than the {done:,} documents of {'the other side' if len(sides) == 2 else 'another'}; "
+            "each document needs its partner in the same row."
         )
 
 

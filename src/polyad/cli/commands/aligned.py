@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
-from polyad.cli.commands.fit2 import fitted_views, make_aligned_model
+from polyad.cli.commands.fit2 import fitted_views, make_aligned_model, with_fitted_examples
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, check_lengths, check_pairs
@@ -65,6 +65,8 @@ def fit_aligned(
     if out is not None:
         estimator.save(out)
     found = [_by_file(topic, sides) for topic in paired_topics(estimator, n_words)]
+    if shown.json or (output.for_people and not shown.quiet):
+        found = with_fitted_examples(found, estimator, sides, read, again=output.for_people)
     reading_seconds = sum(corpus.report.seconds_reading + corpus.report.seconds_splitting for corpus in read)
     if shown.json:
         output.result(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
+from polyad.cli.examples import with_paired_examples
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, Sides, check_lengths, check_pairs, find_sides
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models import PolylingualLDA
 
-__all__ = ["fit2", "fitted_views", "make_aligned_model"]
+__all__ = ["fit2", "fitted_views", "make_aligned_model", "with_fitted_examples"]
 
 _PANEL, _WORDS = "Model", "Words"
 _STOP_WORDS = "LANGUAGE, FILE or none, of the {} text alone."
@@ -122,12 +124,22 @@ def fit2(
     if out is not None:
         estimator.save(out)
     found = paired_topics(estimator, n_words)
+    if shown.json or (output.for_people and not shown.quiet):
+        found = with_fitted_examples(found, estimator, found_sides, read, again=output.for_people)
     if shown.json:
         output.result({**_values(estimator, found_sides, read, found, seconds, out), "notes": notes})
         return
     if not shown.quiet:
         show_paired_topics(output, found)
     output.facts([*_time_facts(read, seconds), *saved_facts(out)])
+
+
+def with_fitted_examples(
+    topics: list[dict[str, Any]], model: PolylingualLDA, sides: Sequence[Side], read: Sequence[Corpus], *, again: bool
+) -> list[dict[str, Any]]:
+    """Add the row that has most of each topic; with its texts, where the corpora may be read again."""
+    inputs = [(side.path, side.reading) for side in sides] if again else None
+    return with_paired_examples(topics, model.transform, read, [side.name for side in sides], inputs)
 
 
 def make_aligned_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:
