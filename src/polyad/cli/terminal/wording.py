@@ -111,7 +111,10 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     ),
     (
         re.compile(r"X has n_samples=(\d+), and topics are learned from what documents have in common: give.*"),
-        r"There are \1 documents, and topics are learned from what documents have in common: give at least 3.",
+        lambda match: (
+            f"There {'is 1 document' if match[1] == '1' else f'are {match[1]} documents'}, and topics are learned from "
+            "what documents have in common: give at least 3."
+        ),
     ),
     (
         re.compile(r"Only (\d+) of the n_features=\d+ words occur in X, too few for (\d+) topics\."),
