@@ -12,17 +12,6 @@ from polyad.engine.checks import is_parts
 from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, is_lazy_frame, names_of_columns
 from polyad.models.features import refuse_other_words, remember_columns
 
-__all__ = [
-    "counted",
-    "counted_over",
-    "known_text",
-    "known_words",
-    "numbered_words",
-    "read_once",
-    "remember_words",
-    "words_of",
-]
-
 Words = tuple[str, ...] | None
 
 

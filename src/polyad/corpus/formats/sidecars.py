@@ -11,8 +11,6 @@ from polyad.corpus.formats.lines import decode
 from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import open_stream
 
-__all__ = ["find_ids", "find_vocabulary", "names_bytes", "read_names", "sidecar_names"]
-
 _PACKED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
 

@@ -26,8 +26,6 @@ from polyad.corpus.words.tokens import TextOptions, drop_reason
 from polyad.corpus.words.vocabulary import choose_words, look_up_words, merge_stems
 from polyad.corpus.words.workers import begin_under, end_with
 
-__all__ = ["CHUNK_CHARACTERS", "CHUNK_DOCUMENTS", "Counting", "Progress", "count_chunks", "count_words"]
-
 Progress = Callable[[int], None]
 
 # Chunks do not depend on the number of processes, so neither does anything else.
