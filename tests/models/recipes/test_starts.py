@@ -22,7 +22,7 @@ from polyad.models.recipes.chains import (
     transitions_of,
 )
 from polyad.models.recipes.classes import emission_of, features_of, summarise_views, three_groups
-from polyad.models.recipes.ica_start import rows_for_start, start_of_user
+from polyad.models.recipes.ica_start import start_of_user
 from polyad.models.recipes.moment_start import (
     SummedCounts,
     add_unlike_documents,
@@ -278,8 +278,3 @@ def test_a_start_that_a_user_gives_is_made_orthogonal():
             start_of_user(bad, whitening)
     with pytest.raises(ValueError, match="w_init has rows that depend on each other"):
         start_of_user(np.ones((3, 3)), whitening)
-
-
-@pytest.mark.parametrize(("n_rows", "kept"), [(100, 100), (8192, 8192), (8193, 4097), (30_000, 7500)])
-def test_moments_before_likelihood_steps_are_made_of_some_thousand_rows(n_rows, kept):
-    assert rows_for_start(signal_blocks(np.zeros((n_rows, 1)))).n_rows == kept
