@@ -26,7 +26,8 @@ from polyad.models.recipes.ica_start import start_of_user
 from polyad.models.recipes.moment_start import (
     SummedCounts,
     add_unlike_documents,
-    moment_sample,
+    first_sample,
+    is_sampled,
     word_metric,
 )
 from polyad.moments import summarise_counts
@@ -48,14 +49,18 @@ def test_word_probabilities_have_half_a_token_more():
     assert corpus.n_tokens == 6
 
 
-def test_moments_are_made_of_the_first_shards_where_passes_follow():
+def test_a_fit_begins_with_the_first_shards_where_passes_follow():
     with tiny_cuts():
         source = count_blocks(np.ones((900, 1)))
         assert source.n_shards > 16
-        sample = moment_sample(source, 4)
-        wanted = max(4, int(np.ceil(2 * np.sqrt(source.n_shards))))
+        sample = first_sample(source, 4)
+        wanted = max(4, int(np.ceil(np.sqrt(source.n_shards))))
         assert sample.n_rows == source.edges[wanted]
-        assert moment_sample(source, 0) is source
+        assert is_sampled(source)
+        assert first_sample(source, 0) is source
+        few = count_blocks(np.ones((40, 1)))
+        assert not is_sampled(few)
+        assert first_sample(few, 4) is few
 
 
 def test_rare_words_have_no_scale_where_others_are_enough():
