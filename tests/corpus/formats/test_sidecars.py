@@ -4,7 +4,7 @@ import gzip
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.corpus import CorpusError, ReadOptions
@@ -43,6 +43,7 @@ NAMES = st.lists(st.text("abé \t'\"", max_size=5), max_size=6)
 
 
 @given(NAMES)
+@settings(max_examples=40, deadline=None)
 def test_names_come_back(tmp_path_factory, names):
     path = tmp_path_factory.mktemp("names") / "vocab.txt"
     path.write_bytes(names_bytes(names, path))
