@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from polyad.corpus.corpus import Corpus
 
-__all__ = ["aligned_blocks", "check_lengths", "check_pairs"]
-
 
 def check_lengths(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_ids: bool) -> None:
     """Refuse corpora with different numbers of documents."""
