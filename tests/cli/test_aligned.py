@@ -143,7 +143,7 @@ def test_words_of_each_view_are_guessed(polyad, files, tmp_path):
     done = polyad("evaluate", path, *files, "--json")
     assert done.code == 0, done.err
     values = done.json()["views"]
-    assert [of["view"] for of in values] == ["view 0", "view 1", "view 2"]
+    assert [of["view"] for of in values] == ["en", "fr", "de"]
     for of in values:
         assert abs(of["bits"] - 2) < 0.2, "four words of a subject are alike"
         assert abs(of["unigram_bits"] - 3) < 0.1, "and eight words of all"
@@ -151,7 +151,7 @@ def test_words_of_each_view_are_guessed(polyad, files, tmp_path):
     alone = polyad("evaluate", path, files[2], "--view", 2, "--json").json()["views"]
     assert alone[0]["bits"] == values[2]["bits"]
     shown = polyad("evaluate", path, *files)
-    assert "view 2: documents\t80" in shown.out
+    assert "de: documents\t80" in shown.out
     assert "fair only of documents" in shown.err
 
 
@@ -162,8 +162,8 @@ def test_examples_of_aligned_corpora(polyad, files, tmp_path, monkeypatch):
     for topic in topics:
         example = topic["example"]
         row = int(example["id"])
-        assert example["texts"] == {f"view {number}": lines[number][row] for number in range(3)}
-        assert set(lines[2][row].split()) <= set(topic["view 2"]["words"][:4])
+        assert example["texts"] == {name: lines[number][row] for number, name in enumerate(("en", "fr", "de"))}
+        assert set(lines[2][row].split()) <= set(topic["de"]["words"][:4])
         assert example["share"] > 0.9
     call = ("fit2", *files[:2], "-k", 2, "--stop-words", "none")
     assert all("texts" in topic["example"] for topic in polyad(*call, "--json").json()["topics"])
