@@ -43,6 +43,9 @@ def test_topics_of_three_languages(polyad, files, tmp_path):
     assert len(model.components_) == 3
     shares = model.transform([None, None, np.eye(8)])  # documents of one word of the third language each
     assert set(shares.argmax(axis=1)) == {0, 1}
+    assert model.view_names_ == ("en", "fr", "de")
+    again = polyad("topics", tmp_path / "m.polyad", "--json").json()
+    assert [set(topic) & set(WORDS) for topic in again["topics"]] == [set(WORDS)] * 2  # the file knows their names
     table = polyad("fit", *files, "--aligned", "-k", 2, "--stop-words", "none")
     assert table.out.startswith("topic\tshare\ten\tfr\tde\n")
     assert "de: 80 documents" in table.err
@@ -110,7 +113,7 @@ def test_documents_of_some_views_or_all(polyad, files, tmp_path, monkeypatch):
     assert polyad("transform", path, *files).out == every.out
     german = polyad("transform", path, files[2], "--view", 2)
     assert np.allclose(shares_in(german.out), model.transform([None, None, counts[2]]))
-    mixed = polyad("transform", path, files[2], files[0], "--view", 2, "--view", 0)  # in any order
+    mixed = polyad("transform", path, files[2], files[0], "--view", "de", "--view", 0)  # in any order
     assert np.allclose(shares_in(mixed.out), model.transform([counts[0], None, counts[2]]))
     assert np.abs(shares_in(mixed.out) - shares_in(german.out)).max() > 1e-4
 
@@ -118,8 +121,9 @@ def test_documents_of_some_views_or_all(polyad, files, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "give all of them in the order of the fit, or say which each is with --view (0 to 2"),
-        (["--view", 3], "--view is a number from 0 to 2"),
+        ([], "give all of them in their order (en, fr, de), or say which each is with --view"),
+        (["--view", 3], "--view is one of en, fr, de, or its number from 0"),
+        (["--view", "it"], "--view is one of en, fr, de, or its number from 0"),
         (["--view", 0, "--view", 1], "--view is given 2 times for 1 files"),
         (["--view", 0, "--left-column", "text"], "options of a left and a right side are for models of two corpora"),
     ],
@@ -140,7 +144,7 @@ def test_words_of_each_view_are_guessed(polyad, files, tmp_path):
     done = polyad("evaluate", path, *files, "--json")
     assert done.code == 0, done.err
     values = done.json()["views"]
-    assert [of["view"] for of in values] == ["view 0", "view 1", "view 2"]
+    assert [of["view"] for of in values] == ["en", "fr", "de"]
     for of in values:
         assert abs(of["bits"] - 2) < 0.2, "four words of a subject are alike"
         assert abs(of["unigram_bits"] - 3) < 0.1, "and eight words of all"
@@ -148,7 +152,7 @@ def test_words_of_each_view_are_guessed(polyad, files, tmp_path):
     alone = polyad("evaluate", path, files[2], "--view", 2, "--json").json()["views"]
     assert alone[0]["bits"] == values[2]["bits"]
     shown = polyad("evaluate", path, *files)
-    assert "view 2: documents\t80" in shown.out
+    assert "de: documents\t80" in shown.out
     assert "fair only of documents" in shown.err
 
 
@@ -159,8 +163,8 @@ def test_examples_of_aligned_corpora(polyad, files, tmp_path, monkeypatch):
     for topic in topics:
         example = topic["example"]
         row = int(example["id"])
-        assert example["texts"] == {f"view {number}": lines[number][row] for number in range(3)}
-        assert set(lines[2][row].split()) <= set(topic["view 2"]["words"][:4])
+        assert example["texts"] == {name: lines[number][row] for number, name in enumerate(WORDS)}
+        assert set(lines[2][row].split()) <= set(topic["de"]["words"][:4])
         assert example["share"] > 0.9
     call = ("fit2", *files[:2], "-k", 2, "--stop-words", "none")
     assert all("texts" in topic["example"] for topic in polyad(*call, "--json").json()["topics"])

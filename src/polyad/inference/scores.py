@@ -40,15 +40,9 @@ WIDTHS = np.diff(KNOTS)
 
 @dataclass(frozen=True)
 class Scores:
-    """A broken line for each source; the outer pieces go on for ever.
+    """A broken line for each source; the outer pieces go on for ever."""
 
-    Attributes
-    ----------
-    values
-        K x (pieces + 1), at the knots.
-    """
-
-    values: FloatArray
+    values: FloatArray  # K x (pieces + 1), at the knots
 
     @property
     def slopes(self) -> FloatArray:

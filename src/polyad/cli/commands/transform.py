@@ -14,7 +14,7 @@ import typer
 from polyad.cli.commands.evaluate import unknown_note
 from polyad.cli.files import check_output
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
-from polyad.cli.pairs import Sides, aligned_blocks
+from polyad.cli.pairs import Sides
 from polyad.cli.terminal.output import Output, Steps
 from polyad.cli.terminal.summary import (
     is_paired,
@@ -26,7 +26,7 @@ from polyad.cli.terminal.summary import (
 )
 from polyad.cli.terminal.tables import LIKELIEST, WriteRows, open_table, table_format
 from polyad.cli.terminal.text import clean
-from polyad.cli.views import OtherCorpora, View, ViewNumbers, find_views, shares_of
+from polyad.cli.views import GivenViews, OtherCorpora, View, find_views, shares_of
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
@@ -45,7 +45,7 @@ def transform(
         str,
         typer.Option("-o", "--output", metavar="FILE", help=".parquet, .csv or .jsonl; - is CSV on standard output."),
     ] = "-",
-    view: ViewNumbers = None,
+    view: GivenViews = None,
     *,
     sides: Sides,
     reading: Reading,
@@ -60,12 +60,12 @@ def transform(
     Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
     corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
     as two files or two columns of one; --right-column alone is the right side. A model of more corpora takes all of
-    them in their order, or those that --view names by their numbers.
+    them in their order, or those that --view names.
 
     For example:
     polyad transform model.polyad new.csv -o topics.parquet
     polyad transform both.polyad english.txt french.txt -o topics.csv
-    polyad transform three.polyad german.txt --view 2 -o topics.csv
+    polyad transform three.polyad german.txt --view de -o topics.csv
     cat new.jsonl | polyad transform model.polyad - > topics.csv
     polyad transform model.polyad new.csv --json
     """
@@ -177,8 +177,10 @@ def _aligned(
     views: Sequence[View], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
 ) -> Iterator[tuple[Corpus, ...]]:
     """Read block after block, of all views together."""
+    from polyad.corpus.pairs import aligned_blocks
+
     blocks = [_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views]
-    return aligned_blocks([view.side for view in views], blocks, ignore_ids=sides.ignore_ids)
+    return aligned_blocks([view.side for view in views], *blocks, ignore_ids=sides.ignore_ids)
 
 
 def _blocks(view: View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
