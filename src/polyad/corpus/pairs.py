@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from polyad.corpus.corpus import Corpus
 
-__all__ = ["aligned_blocks", "check_lengths", "check_pairs"]
-
 
 def check_lengths(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_ids: bool) -> None:
     """Refuse corpora with different numbers of documents."""
@@ -49,7 +47,7 @@ def check_pairs(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_
 
 
 def aligned_blocks(
-    names: Sequence[object], *blocks: Iterator[Corpus], ignore_ids: bool
+    names: Sequence[object], blocks: Sequence[Iterator[Corpus]], *, ignore_ids: bool
 ) -> Iterator[tuple[Corpus, ...]]:
     """Cut the blocks of several corpora so that those that are yielded together have the same rows."""
     rest: list[Corpus | None] = [None] * len(names)

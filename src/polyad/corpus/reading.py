@@ -36,8 +36,6 @@ from polyad.corpus.words.counting import count_words
 from polyad.corpus.words.filtering import filter_words
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["ReadProgress", "read_blocks", "read_corpus", "words_of_counts"]
-
 ReadProgress = Callable[[int, float | None], None]
 
 BLOCK_CHARACTERS = 1 << 26

@@ -180,7 +180,7 @@ def _aligned(
     from polyad.corpus.pairs import aligned_blocks
 
     blocks = [_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views]
-    return aligned_blocks([view.side for view in views], *blocks, ignore_ids=sides.ignore_ids)
+    return aligned_blocks([view.side for view in views], blocks, ignore_ids=sides.ignore_ids)
 
 
 def _blocks(view: View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:

@@ -19,18 +19,6 @@ from polyad.corpus.words.languages import StopWords, check_stemmer, load_stop_wo
 from polyad.corpus.words.scripts import without_spaces
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = [
-    "TOPIC_WORDS",
-    "Beginning",
-    "SpreadSample",
-    "begin_counting",
-    "default_min_df",
-    "find_language",
-    "look_at_beginning",
-    "of_counts",
-    "with_stop_words",
-]
-
 TOPIC_WORDS = TextOptions(stop_words="auto", min_df="auto")
 
 SAMPLE_DOCUMENTS = 200
