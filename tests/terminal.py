@@ -1,6 +1,6 @@
 """What a person sees in a real terminal (tmux) of several widths: ``python tests/terminal.py`` writes the page of it.
 
-`tests/cli/test_terminal.py` holds the page to what the command prints.
+`tests/cli/test_terminal_page.py` holds the page to what the command prints.
 """
 
 import itertools

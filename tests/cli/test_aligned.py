@@ -113,7 +113,7 @@ def test_documents_of_some_views_or_all(polyad, files, tmp_path, monkeypatch):
     assert polyad("transform", path, *files).out == every.out
     german = polyad("transform", path, files[2], "--view", 2)
     assert np.allclose(shares_in(german.out), model.transform([None, None, counts[2]]))
-    mixed = polyad("transform", path, files[2], files[0], "--view", 2, "--view", 0)  # in any order
+    mixed = polyad("transform", path, files[2], files[0], "--view", "de", "--view", 0)  # in any order
     assert np.allclose(shares_in(mixed.out), model.transform([counts[0], None, counts[2]]))
     assert np.abs(shares_in(mixed.out) - shares_in(german.out)).max() > 1e-4
 
@@ -121,8 +121,9 @@ def test_documents_of_some_views_or_all(polyad, files, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "give all of them in the order of the fit, or say which each is with --view (0 to 2"),
-        (["--view", 3], "--view is a number from 0 to 2"),
+        ([], "give all of them in their order (en, fr, de), or say which each is with --view"),
+        (["--view", 3], "--view is one of en, fr, de, or its number from 0"),
+        (["--view", "it"], "--view is one of en, fr, de, or its number from 0"),
         (["--view", 0, "--view", 1], "--view is given 2 times for 1 files"),
         (["--view", 0, "--left-column", "text"], "options of a left and a right side are for models of two corpora"),
     ],
@@ -162,7 +163,7 @@ def test_examples_of_aligned_corpora(polyad, files, tmp_path, monkeypatch):
     for topic in topics:
         example = topic["example"]
         row = int(example["id"])
-        assert example["texts"] == {name: lines[number][row] for number, name in enumerate(("en", "fr", "de"))}
+        assert example["texts"] == {name: lines[number][row] for number, name in enumerate(WORDS)}
         assert set(lines[2][row].split()) <= set(topic["de"]["words"][:4])
         assert example["share"] > 0.9
     call = ("fit2", *files[:2], "-k", 2, "--stop-words", "none")

@@ -16,18 +16,18 @@ from polyad.cli.terminal.summary import is_paired, model_sides, refuse_signals
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, TextOptions
 
-__all__ = ["OtherCorpora", "View", "ViewNumbers", "find_views", "read_views", "shares_of"]
+__all__ = ["GivenViews", "OtherCorpora", "View", "find_views", "read_views", "shares_of"]
 
 OtherCorpora = Annotated[
     list[str] | None,
     typer.Argument(metavar="OTHER", help="Of a model of aligned corpora: the others, in their order."),
 ]
-ViewNumbers = Annotated[
-    list[int] | None,
+GivenViews = Annotated[
+    list[str] | None,
     typer.Option(
         "--view",
-        metavar="N",
-        help="Of a model of aligned corpora: which one is given, from 0; once for each file.",
+        metavar="WHICH",
+        help="Of a model of aligned corpora: which one is given, by name or number; once for each file.",
         rich_help_panel="Two views",
     ),
 ]
@@ -44,18 +44,18 @@ class View:
 
 
 def find_views(
-    path: str, model: Any, corpora: Sequence[str], numbers: Sequence[int] | None, reading: Reading, sides: Sides
+    path: str, model: Any, corpora: Sequence[str], given: Sequence[str] | None, reading: Reading, sides: Sides
 ) -> list[View]:
     """Return the corpora of a call, each with the view of the model that it is."""
     from polyad.models.text_sources import words_of
 
     refuse_signals(path, model)
     if not is_paired(model):
-        if len(corpora) > 1 or numbers or sides != Sides():
+        if len(corpora) > 1 or given or sides != Sides():
             raise CallError(f"{path} is a model of one corpus; OTHER and the options of two sides are not for it.")
         return [View(Side("", corpora[0], reading), 0, words_of(model), model.text_options_)]
     known = model_sides(model)
-    if len(known) == 2 and not numbers:
+    if len(known) == 2 and not given:
         if len(corpora) > 2:
             raise CallError(f"{path} is a model of 2 corpora, and {len(corpora)} are given.")
         found = find_sides(corpora[0], (*corpora[1:], None)[0], reading, sides, both=False)
@@ -65,7 +65,7 @@ def find_views(
         raise CallError("options of a left and a right side are for models of two corpora, given without --view.")
     if corpora.count("-") > 1:
         raise CallError("standard input can be read once only; give files for the other corpora.")
-    chosen = _numbers(path, len(known), len(corpora), numbers)
+    chosen = _numbers(path, [side.name for side in known], len(corpora), given)
     return [
         View(Side(known[number].name, corpus, reading), number, *_knows(known[number]))
         for corpus, number in zip(corpora, chosen)
@@ -76,20 +76,22 @@ def _knows(side: Any) -> tuple[tuple[str, ...], TextOptions | None]:
     return side.words, side.text_options
 
 
-def _numbers(path: str, n_views: int, n_corpora: int, numbers: Sequence[int] | None) -> Sequence[int]:
-    """Return the number of the view of each corpus, as given or all in their order."""
-    what = f"{path} is a model of {n_views} corpora"
-    if not numbers:
-        if n_corpora != n_views:
+def _numbers(path: str, names: Sequence[str], n_corpora: int, given: Sequence[str] | None) -> Sequence[int]:
+    """Return the number of the view of each corpus, as given by name or number, or all in their order."""
+    what, all_names = f"{path} is a model of {len(names)} corpora", ", ".join(names)
+    if not given:
+        if n_corpora != len(names):
             raise CallError(
-                f"{what}, and {n_corpora} {'is' if n_corpora == 1 else 'are'} given; give all of them in the order of "
-                f"the fit, or say which each is with --view (0 to {n_views - 1}, as polyad topics shows them)."
+                f"{what}, and {n_corpora} {'is' if n_corpora == 1 else 'are'} given; give all of them in their order "
+                f"({all_names}), or say which each is with --view."
             )
-        return range(n_views)
-    if len(numbers) != n_corpora:
-        raise CallError(f"--view is given {len(numbers)} times for {n_corpora} files; give it once for each.")
-    if len(set(numbers)) < len(numbers) or not all(0 <= number < n_views for number in numbers):
-        raise CallError(f"{what}: --view is a number from 0 to {n_views - 1}, each of them once at most.")
+        return range(len(names))
+    if len(given) != n_corpora:
+        raise CallError(f"--view is given {len(given)} times for {n_corpora} files; give it once for each.")
+    by_name = {**{str(number): number for number in range(len(names))}, **{name: at for at, name in enumerate(names)}}
+    numbers = [by_name.get(which, -1) for which in given]
+    if -1 in numbers or len(set(numbers)) < len(numbers):
+        raise CallError(f"{what}: --view is one of {all_names}, or its number from 0, each of them once at most.")
     return numbers
 
 

@@ -39,6 +39,7 @@ def stop_words_in(topics, n_shared=N_SHARED):
     return np.mean(np.argsort(-topics, axis=1)[:, :10] < n_shared)
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # without a background the prior is not told
 def test_topics_and_background_are_found_and_errors_shrink():
     errors, apart = [], []
     for n_documents in (300, 6000):

@@ -11,7 +11,7 @@ from polyad.cli.pairs import Sides
 from polyad.cli.reading import read_for_model
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_values, has_background, is_paired, model_topics, percent, topic_name
-from polyad.cli.views import OtherCorpora, View, ViewNumbers, find_views, read_views
+from polyad.cli.views import GivenViews, OtherCorpora, View, find_views, read_views
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
@@ -26,7 +26,7 @@ def evaluate(
     model: ModelPath,
     corpus: CorpusPath,
     others: OtherCorpora = None,
-    view: ViewNumbers = None,
+    view: GivenViews = None,
     *,
     sides: Sides,
     reading: Reading,

@@ -21,7 +21,7 @@ from polyad.cli.terminal.summary import (
     show_paired_topics,
     show_topics,
 )
-from polyad.cli.views import OtherCorpora, ViewNumbers, find_views, read_views, shares_of
+from polyad.cli.views import GivenViews, OtherCorpora, find_views, read_views, shares_of
 
 __all__ = ["topics"]
 
@@ -41,7 +41,7 @@ def topics(
         list[str] | None,
         typer.Option(metavar="N=NAME", help="Name a topic, and keep the name in the model file; N= takes it away."),
     ] = None,
-    view: ViewNumbers = None,
+    view: GivenViews = None,
     *,
     sides: Sides,
     reading: Reading,

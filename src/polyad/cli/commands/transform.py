@@ -26,7 +26,7 @@ from polyad.cli.terminal.summary import (
 )
 from polyad.cli.terminal.tables import LIKELIEST, WriteRows, open_table, table_format
 from polyad.cli.terminal.text import clean
-from polyad.cli.views import OtherCorpora, View, ViewNumbers, find_views, shares_of
+from polyad.cli.views import GivenViews, OtherCorpora, View, find_views, shares_of
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
@@ -45,7 +45,7 @@ def transform(
         str,
         typer.Option("-o", "--output", metavar="FILE", help=".parquet, .csv or .jsonl; - is CSV on standard output."),
     ] = "-",
-    view: ViewNumbers = None,
+    view: GivenViews = None,
     *,
     sides: Sides,
     reading: Reading,
@@ -60,12 +60,12 @@ def transform(
     Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
     corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
     as two files or two columns of one; --right-column alone is the right side. A model of more corpora takes all of
-    them in their order, or those that --view names by their numbers.
+    them in their order, or those that --view names.
 
     For example:
     polyad transform model.polyad new.csv -o topics.parquet
     polyad transform both.polyad english.txt french.txt -o topics.csv
-    polyad transform three.polyad german.txt --view 2 -o topics.csv
+    polyad transform three.polyad german.txt --view de -o topics.csv
     cat new.jsonl | polyad transform model.polyad - > topics.csv
     polyad transform model.polyad new.csv --json
     """
