@@ -132,9 +132,13 @@ class Threads:
         first: int = 0,
     ) -> Generator[tuple[Result, State], None, None]:
         """Yield what is found in each shard from a number on, and its new state."""
-        return self._each_shard(
-            lambda number: function(source.shard(number), states[number], *shared), function, source, first
-        )
+
+        def work(number: int) -> tuple[Result, State]:
+            if number + 1 < len(states) and hasattr(states, "announce"):
+                states.announce(number + 1)  # the shard itself is announced to the source
+            return function(source.shard(number), states[number], *shared)
+
+        return self._each_shard(work, function, source, first)
 
     def rows(self, function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
         """Return the rows that ``function(block, *shared)`` gives for each block, under each other."""

@@ -2,7 +2,7 @@
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.items import Items
-from polyad.engine.disk.temporary import remove_with
+from polyad.engine.disk.temporary import remove_with, will_need
 from polyad.engine.sources import Source
 
 
@@ -83,6 +83,11 @@ class StateStore(Items[Any]):
         """Keep the state of the next shard."""
         self._states.append(self._saved(state))
 
+    def announce(self, number: int) -> None:
+        """Have the system read the arrays of a state while something else is computed, where it can."""
+        for file in _files(self._states[number]):
+            will_need(file)
+
     def _saved(self, value: Any) -> Any:
         """Return a value with a file in the place of each array."""
         if isinstance(value, np.ndarray):
@@ -145,6 +150,14 @@ class _Record:
 class _Items:
     kind: type[Any]
     parts: list[Any]
+
+
+def _files(saved: Any) -> Iterator[Path]:
+    if isinstance(saved, _File):
+        yield saved.path
+    elif isinstance(saved, _Record | _Items):
+        for part in saved.parts.values() if isinstance(saved, _Record) else saved.parts:
+            yield from _files(part)
 
 
 def _loaded(saved: Any) -> Any:

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from polyad.engine import Source, signal_blocks
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import matrix_of, names_of_columns
+from polyad.engine.inputs import is_dask_table, matrix_of, names_of_columns
 
 
 def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None:
@@ -24,7 +24,7 @@ def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None
     reset
         Whether to set them, in a fit, or to compare.
     """
-    X = matrix_of(X)
+    X = X._meta if is_dask_table(X) else matrix_of(X)  # of a lazy table the columns, without a row
     if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
         validate_data(model, X, reset=reset, skip_check_array=True)
     elif reset:

@@ -75,7 +75,7 @@ def begin_counting(
     """Settle what must be known before the first word is counted; return how to count, and all documents.
 
     Stop words that are left to the languages of all documents are counted first, and told at the end. But runs of words
-    are of those that are kept, which must be known before any is counted.
+    are of those that are kept, which must be known before any is counted; and hashed words are known no more.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def begin_counting(
     >>> beginning.options.stop_words, counted.stop_words
     ('auto', None)
     """
-    if options.stop_words == "auto" and options.ngrams == (1, 1):
+    if options.stop_words == "auto" and options.ngrams == (1, 1) and options.hashed is None:
         return Beginning(options), replace(options, stop_words=None, stemming=None), documents
     beginning, documents = look_at_beginning(documents, options)
     return beginning, beginning.options, documents

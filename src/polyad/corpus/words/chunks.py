@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.corpus.words.hashing import hash_terms
 from polyad.corpus.words.tokens import TextOptions, cut_pieces, drop_reason, words_of_piece
 
 __all__ = ["ChunkCounts", "Numbering", "count_chunk"]
@@ -83,6 +84,8 @@ def count_chunk(texts: Sequence[str], options: TextOptions) -> ChunkCounts:
     else:
         words, counts = _count_ngrams(words, spelling, sequence, ends, options.ngrams)
         words, counts = _drop_stop_ngrams(words, counts, reason_of, dropped)
+    if options.hashed is not None:
+        words, counts = hash_terms(words, counts, options.hashed, options.stemming)
     return ChunkCounts(words, counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data, dropped)
 
 

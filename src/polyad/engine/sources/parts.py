@@ -158,6 +158,8 @@ class Thinned(Chosen):
 
     def chosen_of(self, shard: Block) -> NDArray[np.intp]:
         """Return the rows of a shard that stay."""
+        if len(self.remainders) == 1:
+            return np.arange((self.remainders[0] - shard.start) % self.period, shard.n_rows, self.period)
         numbers = np.arange(shard.start, shard.start + shard.n_rows)
         return np.flatnonzero(np.isin(numbers % self.period, self.remainders))
 

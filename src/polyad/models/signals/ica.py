@@ -17,11 +17,12 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, Simila
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
 from polyad.inference.scores import CONTRASTS
-from polyad.inference.separation import SHARE_OF_NOISE, separate
+from polyad.inference.separation import separate
 from polyad.models.features import signal_source
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import STATISTICS
 from polyad.models.recipes.ica_start import (
+    BOTH,
     FEW,
     FEW_MATRICES,
     LOOSE,
@@ -41,6 +42,8 @@ from polyad.moments.views.cross import dense_rows
 
 N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looked for
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
+FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
+SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
@@ -57,8 +60,9 @@ class ICA(FactorModel):
         K; None takes as many as the signals have directions with a variance.
     statistics
         "third" (skewness), "fourth" (kurtosis, as in JADE), "characteristic" (generalised covariances at imaginary
-        points, which see both), "generalised" (at real points), or "auto": "fourth" or "characteristic", whichever
-        gives the sources that are least like Gaussians; with noise by how reliable order three is.
+        points, which see both), "generalised" (at real points), or "auto": cumulants of both orders where likelihood
+        steps follow, otherwise "fourth" or "characteristic", whichever gives the sources that are least like
+        Gaussians; with noise by how reliable order three is.
     noise
         "none", or "gaussian" for mixtures with Gaussian noise of any covariance. Its statistics need many samples: a
         :class:`polyad.models.NoiseWarning` says when the two halves of the data give different sources.
@@ -71,8 +75,8 @@ class ICA(FactorModel):
     whiten
         False where the signals are white and centred already; they are then taken as they are.
     tol
-        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this, or above a twentieth of its
-        sampling error.
+        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this; None for a twentieth of its
+        sampling error, 1 / sqrt(N). With 1e-8 and ``polish="full"`` fits from any start agree to about 1e-7.
     w_init
         K x M, an unmixing matrix to begin at in place of the moments, such as ``components_`` of another fit.
     method
@@ -121,7 +125,7 @@ class ICA(FactorModel):
         polish: str = "fast",
         fun: str = "adaptive",
         whiten: bool = True,
-        tol: float = 1e-4,
+        tol: float | None = None,
         w_init: ArrayLike | None = None,
         method: str | Diagonaliser | SimilarityDiagonaliser | None = None,
         step: float = 1.0,
@@ -162,14 +166,24 @@ class ICA(FactorModel):
             whitener = whitener if self.whiten else np.eye(source.n_columns)
             whitening = moments.SignalWhitening(whitener, self.mean_)
         with watch("moments"):
-            start = self._start(source, whitening)
+            few = rows_for_start(source, whitener.shape[0]) if self._polishes else source
+            start = self._start(source, few, whitening)
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
         if self._polishes:
-            tol = max(self.tol, SHARE_OF_NOISE / source.n_rows**0.5)
+            tol = SHARE_OF_NOISE / source.n_rows**0.5 if self.tol is None else self.tol
             with watch("polish"):
                 separation = separate(
-                    source, self.mean_, unmixing, fun=self.fun, tol=tol, max_newton=MOST_STEPS[self.polish]
+                    source,
+                    self.mean_,
+                    covariance,
+                    unmixing,
+                    fun=self.fun,
+                    tol=tol,
+                    max_fixed=0 if start.statistics == BOTH and self.fun == "adaptive" else 64,
+                    max_newton=MOST_STEPS[self.polish],
+                    max_fits=FITS if self.tol is None else None,
+                    few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
                 )
             unmixing, converged = separation.unmixing, separation.converged
             n_iter = separation.n_fixed + separation.n_newton
@@ -228,7 +242,7 @@ class ICA(FactorModel):
             raise ValueError(f"whiten=False keeps all {mean.size} channels; n_components is {self.n_components!r}.")
         return np.zeros_like(mean), covariance
 
-    def _start(self, source: Source, whitening: moments.SignalWhitening) -> Start:
+    def _start(self, source: Source, few: Source, whitening: moments.SignalWhitening) -> Start:
         """Return the sources of white signals that the moments, or the user, begin with."""
         if self.w_init is not None:
             return start_of_user(self.w_init, whitening)
@@ -241,14 +255,16 @@ class ICA(FactorModel):
             start = Start(statistics, reliability, *unmix(source))
             warn_where_halves_disagree(source, lambda rows: unmix(rows)[0])
             return start
-        few = self._polishes and whitening.n_components > FEW
-        rows = rows_for_start(source) if self._polishes else source
+        many = self._polishes and whitening.n_components > FEW
+        statistics = self.statistics
+        if self._polishes and statistics == "auto":
+            statistics = "fourth" if many else BOTH
         return likeliest_start(
-            "fourth" if few and self.statistics == "auto" else self.statistics,
-            rows,
+            statistics,
+            few,
             whitening,
             lambda statistics: _matrices(
-                statistics, rows, whitening, self.step, max(4, FEW_MATRICES // whitening.n_components) if few else None
+                statistics, few, whitening, self.step, max(4, FEW_MATRICES // whitening.n_components) if many else None
             ),
             self._diagonalise,
         )
@@ -276,8 +292,8 @@ def _refuse_unknown(model: ICA) -> None:
     for name, values in known.items():
         if (value := getattr(model, name)) not in values:
             raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, values))}.")
-    if not (isinstance(model.tol, float | int) and model.tol > 0):
-        raise ValueError(f"tol is {model.tol!r}; give a number above 0.")
+    if model.tol is not None and not (isinstance(model.tol, float | int) and model.tol > 0):
+        raise ValueError(f"tol is {model.tol!r}; give a number above 0, or None.")
 
 
 def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[FloatArray, FloatArray]:
@@ -315,6 +331,8 @@ def _matrices(
     K = whitening.n_components
     if statistics == "third":
         return moments.third_cumulants(source, whitening)
+    if statistics == BOTH:
+        return moments.third_and_fourth_cumulants(source, whitening)
     if statistics == "fourth":
         return moments.fourth_cumulants(source, whitening, n_matrices)
     points = step * np.eye(K)
