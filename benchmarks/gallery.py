@@ -113,7 +113,7 @@ def pictures(path):
                 browser.open(path, width, dark=dark)
                 height = browser.run("return document.documentElement.scrollHeight")
                 name = f"{path.stem}-{width}{'-dark' if dark else ''}.png"
-                browser.picture(path.with_name(name), width, min(height, 12_000))
+                browser.picture(path.with_name(name), width, min(height, 16_000))
         browser.open(path)
         browser.printed(path.with_suffix(".pdf"))
 
