@@ -32,31 +32,14 @@ LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What polishing begins with.
+    """What polishing begins with."""
 
-    Attributes
-    ----------
-    start
-        Topics of the moments.
-    topics
-        The same with some of the corpus' own word distribution in each, K x M.
-    prior
-        Dirichlet parameters of the shares while topics are polished, K.
-    is_own
-        Whether this is the prior that the moments tell, or the user: then topics are near the truth already.
-    concentration
-        Total that the moments were made for; None for models without one.
-    doubtful_total
-        The total of the third moment, where half of it or twice as much explain that moment nearly as well; otherwise
-        None.
-    """
-
-    start: MomentStart
-    topics: FloatArray
-    prior: FloatArray
-    is_own: bool
-    concentration: float | None = None
-    doubtful_total: float | None = None
+    start: MomentStart  # topics of the moments
+    topics: FloatArray  # the same with some of the corpus' own word distribution in each, K x M
+    prior: FloatArray  # Dirichlet parameters of the shares while topics are polished, K
+    is_own: bool  # whether this is the prior that the moments tell, or the user: then topics are near the truth already
+    concentration: float | None = None  # total that the moments were made for; None for models without one
+    doubtful_total: float | None = None  # total that half or twice of it explain the third moment nearly as well as
 
 
 def begin_with_total(
