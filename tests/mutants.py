@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-PRIOR, GAMMA = "tests/models/test_moment_prior.py", "tests/models/test_discrete_ica.py"
+PRIOR, GAMMA = "tests/models/recipes/test_moment_prior.py", "tests/models/topics/test_discrete_ica.py"
 COUNTS, CONSISTENT = "tests/moments/counts", "tests/models/test_consistency.py"
 VIEWS, METHODS = "tests/models/test_consistency_views.py", "tests/decompose/test_methods.py"
 BRUTE_FORCE, EXACT = f"{COUNTS}/test_lda.py::test_moments_equal_brute_force", f"{PRIOR}::test_exact_moments"
