@@ -124,7 +124,6 @@ def test_topics_that_are_nearly_alike_are_not_driven_apart(n_documents):
     assert off < 0.03
 
 
-@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # of the total: there is none
 @pytest.mark.parametrize("n_documents", [4000, pytest.param(32000, marks=pytest.mark.slow)])
 def test_correlated_topics_get_better_by_polishing(n_documents):
     """Two topics go together (logistic-normal shares, correlation .95): no Dirichlet prior is right.

@@ -186,7 +186,6 @@ def test_exact_pairs_tell_the_total():
     assert np.allclose(shares, prior / 2.5, atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # 1.7, 2.4 and 3.4 are told for 3.2
 def test_a_giant_with_dwarfs():
     """Polishing with a flat prior ended three times as far from the truth as it had begun."""
     sample = make_lda(5000, 400, 5, length=100, prior=GIANT)
