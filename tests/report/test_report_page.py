@@ -278,15 +278,6 @@ def test_charts_are_altair_objects_and_become_pictures(tmp_path, model_and_all):
     assert selection._repr_html_().startswith("<svg")
 
 
-def test_a_spectrogram_has_its_peak_at_the_frequency_of_the_signal():
-    seconds = np.arange(8000) / 8000
-    chart = charts.spectrogram(np.sin(2 * np.pi * 1000 * seconds), 8000.0, n_times=10, n_frequencies=32).to_dict()
-    cells = max(chart["datasets"].values(), key=len) if "datasets" in chart else chart["data"]["values"]
-    inner = [cell for cell in cells if 0.2 < cell["t"] < 0.8]
-    loudest = max(inner, key=lambda cell: cell["level"])
-    assert loudest["f"] - 130 <= 1000 <= loudest["f2"] + 130
-
-
 def test_densities_of_sources_are_drawn_as_they_were_found():
     grid = np.tile(np.arange(1.0, 201.0), (2, 1))
     gamma = np.stack([stats.gamma.pdf(grid[0], 0.4, scale=50.0), stats.gamma.pdf(grid[1], 3.0, scale=20.0)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from polyad.cli.options import Reading, Shown
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output, Steps
 
-__all__ = ["Side", "SideOutput", "Sides", "find_sides"]
+__all__ = ["Side", "SideOutput", "Sides", "find_sides", "listed_sides"]
 
 _PANEL = "Two views"
 _WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
@@ -49,7 +50,7 @@ class Sides:
 class Side:
     """One of the two corpora."""
 
-    name: str  # "left" or "right"
+    name: str  # "left" or "right", or that of a file or view among more than two
     path: str  # where it is
     reading: Reading  # how to read it
 
@@ -121,6 +122,18 @@ def find_sides(left: str, right: str | None, reading: Reading, sides: Sides, *, 
         _check_columns(left, reading, columns)
         return found
     return found[1:] if sides.right_column is not None else found[:1]
+
+
+def listed_sides(paths: Sequence[str], reading: Reading) -> list[Side]:
+    """Return corpora, each with the name of its file up to the first dot, or its path where two have the same."""
+    if sum(path == "-" for path in paths) > 1:
+        raise CallError("standard input can be read once only; give files for the other corpora.")
+    names = [Path(path).name.split(".")[0] or path for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) < len(names):
+        raise CallError("a corpus is given twice; give each of them once.")
+    return [Side(name, path, reading) for name, path in zip(names, paths)]
 
 
 def _reading(reading: Reading, column: str | None, vocabulary: str | None) -> Reading:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from polyad.base.lazy import lazily
 
 if TYPE_CHECKING:
-    from polyad.report.report import write_report
+    from polyad.report.report import write_report, write_selection
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_selection"]
 
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "polyad.report.report": ("write_report",),
+        "polyad.report.report": ("write_report", "write_selection"),
     },
 )

@@ -27,6 +27,11 @@ class Labels:
     kind: str  # "number" (years too), "date" (ISO dates) or "name"
 
     @property
+    def is_time(self) -> bool:
+        """Whether parts are dates or years; other numbers tell an order alone."""
+        return self.kind == "date" or all(name.isdecimal() and 1000 <= int(name) < 3000 for name in self.names)
+
+    @property
     def n_without(self) -> int:
         """Documents in no part."""
         return int((self.part_of < 0).sum())

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
+from polyad.cli.commands.report import FitReport, check_report, write_fit_report
+from polyad.cli.examples import with_paired_examples
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models import PolylingualLDA
 
-__all__ = ["fit2", "fitted_views", "make_aligned_model"]
+__all__ = ["fit2", "fitted_views", "make_aligned_model", "with_fitted_examples"]
 
 _PANEL, _WORDS = "Model", "Words"
 _STOP_WORDS = "LANGUAGE, FILE or none, of the {} text alone."
@@ -88,6 +90,7 @@ def fit2(
     ] = "jdtm",
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 8,
     *,
+    page: FitReport,
     sides: Sides,
     reading: Reading,
     words: Words,
@@ -102,16 +105,17 @@ def fit2(
 
     For example:
     polyad fit2 english.txt french.txt -k 20 -o both.polyad
-    polyad fit2 acts.jsonl --left-column en --right-column fr
+    polyad fit2 acts.jsonl --left-column en --right-column fr --report acts.html
     polyad fit2 en.csv de.csv --left-stop-words english --right-stop-words none
     polyad transform both.polyad new-english.txt -o topics.csv
     """
     output = Output(shown)
-    refuse_lost_work(out, shown)
+    refuse_lost_work(out or page.report, shown)
     estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, private, method, running)
     found_sides = find_sides(left, right, reading, sides, both=True)
     read_files = [left, right, *sides.files(), *reading.files(), *words.files(), *side_words.files()]
     check_output(out, read_files, pattern=reading.pattern)
+    check_report(page, [side.path for side in found_sides], [*read_files, out], reading.pattern)
     from polyad.corpus.pairs import check_lengths, check_pairs
 
     read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
@@ -124,13 +128,25 @@ def fit2(
     seconds, notes = fitted_views(estimator, read, output)
     if out is not None:
         estimator.save(out)
+    written = write_fit_report(page, estimator, read, found_sides, output)
     found = paired_topics(estimator, n_words)
+    if shown.json or (output.for_people and not shown.quiet):
+        found = with_fitted_examples(found, estimator, found_sides, read, again=output.for_people)
     if shown.json:
-        output.result({**_values(estimator, found_sides, read, found, seconds, out), "notes": notes})
+        values = {**_values(estimator, found_sides, read, found, seconds, out), "notes": notes}
+        output.result({**values, "report": page.report} if page.report else values)
         return
     if not shown.quiet:
         show_paired_topics(output, found)
-    output.facts([*_time_facts(read, seconds), *saved_facts(out)])
+    output.facts([*_time_facts(read, seconds), *saved_facts(out), *written])
+
+
+def with_fitted_examples(
+    topics: list[dict[str, Any]], model: PolylingualLDA, sides: Sequence[Side], read: Sequence[Corpus], *, again: bool
+) -> list[dict[str, Any]]:
+    """Add the row that has most of each topic; with its texts, where the corpora may be read again."""
+    inputs = [(side.path, side.reading) for side in sides] if again else None
+    return with_paired_examples(topics, model.transform, read, [side.name for side in sides], inputs)
 
 
 def make_aligned_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:
