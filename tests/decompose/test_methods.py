@@ -14,9 +14,11 @@ from polyad.decompose import (
     SIMILARITY_DIAGONALISERS,
     com2,
     congruence,
+    diagonaliser,
     jacobi,
     jacobi_of_projections,
     least_squares,
+    polyadic,
     polyadic_decomposition,
     similarity_diagonaliser,
     similarity_schur,
@@ -148,6 +150,25 @@ def test_svtd_takes_the_best_of_all_words():
     few = svtd(tensor, directions=images[frequent])
     assert few.n_iter == 5
     assert few.energy >= 0
+
+
+def test_svtd_looks_at_the_most_frequent_words(monkeypatch):
+    """With five words in place of 256 the rotation is that of these five, and "svtd_all" still sees all of them."""
+    monkeypatch.setattr(polyadic, "FREQUENT_WORDS", 5)
+    found, every = (polyadic_decomposition(MOMENTS, 3, method=method) for method in ("svtd", "svtd_all"))
+    images = MOMENTS.second @ found.whitening.whitener.T
+    frequent = np.argsort(-MOMENTS.mean, kind="stable")[:5]
+    few = svtd(MOMENTS.third(found.whitening.whitener), directions=images[frequent])
+    assert same_up_to_order(found.diagonalisation.rotation, few.rotation, 1e-10)
+    assert found.diagonalisation.n_iter == 5
+    assert every.diagonalisation.n_iter == MOMENTS.mean.size
+
+
+def test_names_stand_for_what_they_say():
+    tensor, _ = noisy_tensor(7, 0.1)
+    by_name = diagonaliser("jd_k")(tensor).rotation
+    assert same_up_to_order(by_name, jacobi_of_projections(tensor).rotation, 1e-12)
+    assert not same_up_to_order(by_name, jacobi(tensor).rotation, 1e-8)
 
 
 @pytest.mark.parametrize("method", DIAGONALISERS)

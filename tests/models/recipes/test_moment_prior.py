@@ -20,6 +20,7 @@ from polyad.models.recipes.dirichlet import polish_topics, reach
 from polyad.models.recipes.moment_prior import start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, SummedCounts, start_from_moments
 from polyad.models.recipes.own_prior import (
+    begin,
     begin_with_total,
     document_shares,
     floor_share,
@@ -28,6 +29,8 @@ from polyad.models.recipes.own_prior import (
 )
 from polyad.models.topics.base import in_tokens
 from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, raw_moments, summarise_counts
+from polyad.moments.counts.concentration import estimate_concentration, total_error
+from polyad.moments.counts.weights import effective_documents
 
 GIANT = np.array([3, 0.05, 0.05, 0.05, 0.05])
 
@@ -52,7 +55,8 @@ def raw_population(topics, prior):
             (prior / c0) @ topics, aslinearoperator(topics.T @ second @ topics), whitened, lambda _: None, moments
         )
 
-    return RawMoments(moments(None), lambda _: None, 0)
+    pairs = topics.T @ second @ topics
+    return RawMoments(moments(None), lambda directions: ((directions @ pairs) * directions).sum(axis=1), 0)
 
 
 def corpus_of(X):
@@ -130,15 +134,58 @@ def test_the_total_of_a_giant_is_near_or_a_warning_says_that_it_is_not(law, seed
 
 
 def test_totals_that_agree_pass_without_a_word():
-    warn_of_total(4.0, 5.0, 4.5)
+    flat = np.full(5, 0.9)
+    warn_of_total(flat, 1000.0, (4.0, 5.0, 4.5))
     for told in ((1.2, 3.0, 3.0), (3.0, 1.2, 3.0), (3.0, 3.0, 1.2)):
         with pytest.warns(NoiseWarning, match="do not tell the total of the prior well"):
-            warn_of_total(*told)
-    with pytest.warns(NoiseWarning, match=r"1\.2 by triples of words, 5 by pairs, and 3 predicts words best"):
-        warn_of_total(1.2, 3.0, 5.0)
+            warn_of_total(flat, 1000.0, told)
+    with pytest.warns(NoiseWarning, match=r"1\.2 by triples of words, 3 by prediction, 5 by pairs"):
+        warn_of_total(flat, 1000.0, (1.2, 3.0, 5.0))
+    warn_of_total(flat, 1000.0)
+    with pytest.warns(NoiseWarning, match="standard error"):
+        warn_of_total(GIANT, 100.0)
 
 
-@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # 1.7, 2.4 and 3.4 are told for 3.2
+@pytest.mark.parametrize("prior", [np.full(5, 0.2), GIANT, np.array([0.02, 0.05])])
+def test_the_error_of_the_total_is_that_of_known_shares(prior):
+    c0 = prior.sum()
+    shares = np.random.default_rng(0).dirichlet(prior, (400, 500))
+    spread = ((shares - prior / c0) ** 2).sum(axis=2).mean(axis=1)  # of samples of 500 documents
+    expected = spread.std() / spread.mean() * (c0 + 1) / c0
+    assert np.isclose(total_error(prior, 500.0), expected, rtol=0.12)
+
+
+def test_documents_of_different_weights_are_worth_fewer():
+    counts = np.diag([5, 5, 5, 20]) + 1
+    lengths = counts.sum(axis=1)
+    for weights, share in (("uniform", np.ones(4)), ("length", lengths * (lengths - 1)), (1.25, lengths**1.25)):
+        expected = share.sum() ** 2 / (share**2).sum()
+        assert np.isclose(effective_documents(count_blocks(counts), weights), expected)
+
+
+def test_words_have_a_say_in_a_sharp_total():
+    """Two topics that go together: the third moment is sharp at 1.1, and words are predicted better with 2."""
+    rng = np.random.default_rng(0)
+    topics = rng.dirichlet(np.full(400, 0.1), 5)
+    covariance = 2 * np.eye(5)
+    covariance[0, 1] = covariance[1, 0] = 1.9
+    shares = np.exp(rng.multivariate_normal(np.zeros(5), covariance, size=9000))
+    shares /= shares.sum(axis=1, keepdims=True)
+    corpus = summed(rng.multinomial(100, shares @ topics)[:8000])
+    raw = raw_moments(corpus.source, LENGTH_POWER)
+    _, own = start_at_usual_total(raw, corpus, 5, "power", 2.0)
+    assert own.is_sharp()
+    assert begin(raw, corpus, 5, "power", polished=False).concentration > 1.4 * own.total
+
+
+def test_exact_pairs_tell_the_total():
+    prior = np.array([1.5, 0.5, 0.3, 0.2])
+    topics = np.random.default_rng(0).dirichlet(np.full(30, 0.3), 4)
+    total, shares = estimate_concentration(raw_population(topics, prior), topics)
+    assert np.isclose(total, 2.5, rtol=1e-8)
+    assert np.allclose(shares, prior / 2.5, atol=1e-8)
+
+
 def test_a_giant_with_dwarfs():
     """Polishing with a flat prior ended three times as far from the truth as it had begun."""
     sample = make_lda(5000, 400, 5, length=100, prior=GIANT)

@@ -57,6 +57,9 @@ def test_the_total_is_found_where_the_model_holds(prior):
     assert 0.75 < model.doc_topic_prior_.sum() / (5 * prior) < 1.25
     assert 0.75 < model.rate_ / sample.rate < 1.25
     assert np.array_equal(model.rates_, np.full(5, model.rate_))
+    lengths = np.asarray(sample.counts.sum(axis=1)).ravel()  # where pairs agree, the spread of the lengths decides
+    expected = lengths.mean() ** 2 / (lengths.var(ddof=1) - lengths.mean())
+    assert np.isclose(model.doc_topic_prior_.sum(), expected, rtol=1e-3)
 
 
 def test_lengths_with_a_heavy_tail_do_not_decide():

@@ -20,12 +20,13 @@ from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, pred
 from polyad.models.recipes.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, MomentStart, SummedCounts, start_from_moments
 from polyad.moments import RawMoments
-from polyad.moments.counts.concentration import mean_shares
+from polyad.moments.counts.concentration import mean_shares, total_error
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
 FAR_WORSE = 0.02  # likewise: then no other total nearby can be right
 AGREE = 1.35  # ratio of the largest to the smallest of three totals, up to which all may be right to a quarter
+TELLS = 0.25  # standard error of the total, relative to it, up to which documents tell it
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
 
@@ -124,20 +125,31 @@ def _refined(
     return found, _predicted_bits(found, some)
 
 
-def warn_of_total(by_triples: float, by_prediction: float, by_pairs: float) -> None:
-    """Warn where three totals that documents tell differ.
+def warn_of_total(prior: FloatArray, n_documents: float, told: tuple[float, ...] = ()) -> None:
+    """Warn where documents cannot tell the total of their prior, or where several totals that they tell differ.
 
-    Their errors have little in common: triples of words err upwards by as much as downwards, pairs downwards where
-    topics are noisy, and prediction comes in steps of half an octave.
+    Parameters
+    ----------
+    prior
+        As it was found, K.
+    n_documents
+        As many of the same weight as the documents are worth: see :func:`polyad.moments.counts.weights`.
+    told
+        Totals by triples of words, by prediction and by pairs, where the first is in doubt. Their errors have little in
+        common: triples err upwards by as much as downwards, pairs downwards where topics are noisy, and prediction
+        comes in steps of half an octave.
     """
-    told = by_triples, by_prediction, by_pairs
-    if max(told) > AGREE * min(told):
-        warn_caller(
-            f"These documents do not tell the total of the prior well: {by_triples:.2g} by triples of words, "
-            f"{by_pairs:.2g} by pairs, and {by_prediction:.2g} predicts words best, which doc_topic_prior_ sums to. "
-            "Give more documents, or concentration= if you know it.",
-            NoiseWarning,
-        )
+    error = total_error(prior, n_documents)
+    if error <= TELLS and (not told or max(told) <= AGREE * min(told)):
+        return
+    reason = f"its standard error is {100 * error:.0f}% or more"
+    if told:
+        reason += f", and it is {told[0]:.2g} by triples of words, {told[1]:.2g} by prediction, {told[2]:.2g} by pairs"
+    warn_caller(
+        f"These documents do not tell the total of the prior well ({prior.sum():.2g}): {reason}. Give more documents, "
+        "or concentration= if you know it.",
+        NoiseWarning,
+    )
 
 
 def begin_gamma_poisson(

@@ -44,6 +44,7 @@ from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_pr
 from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import RawMoments, raw_moments
 from polyad.moments.counts.concentration import estimate_concentration
+from polyad.moments.counts.weights import effective_documents
 
 POSTERIOR_ITERATIONS = 50  # of the methods that come near the posterior mean, and more slowly than "map" to rest
 
@@ -297,12 +298,16 @@ class LDA(TopicModel):
         documents have hardly more than one topic, the third moment is nearly the same for every total below one.
         """
         total = self._given_total()
-        if total is None and begun.is_own and begun.concentration is not None and begun.concentration >= 1:
-            total = begun.concentration
-            if begun.doubtful_total is not None:
-                by_pairs, _ = estimate_concentration(raw, self.components_)
-                warn_of_total(begun.doubtful_total, total, by_pairs)
         if total is not None:
             return total * document_shares(self.components_, corpus.source)
-        total, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))
-        return total * at_least_some(shares)
+        by_pairs, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))
+        if not begun.is_own or begun.concentration is None:
+            return by_pairs * at_least_some(shares)
+        told: tuple[float, ...] = ()
+        prior = by_pairs * at_least_some(shares)
+        if begun.concentration >= 1:
+            prior = begun.concentration * document_shares(self.components_, corpus.source)
+            if begun.doubtful_total is not None:
+                told = (begun.doubtful_total, begun.concentration, by_pairs)
+        warn_of_total(prior, effective_documents(corpus.source, self.weights), told)
+        return prior

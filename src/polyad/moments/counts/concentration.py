@@ -41,6 +41,42 @@ def estimate_concentration(
     return total, means if mean_document is None else _mean_shares(mean_document, inverse)
 
 
+def total_error(prior: FloatArray, n_documents: float) -> float:
+    """Return the standard error, relative to the total, with which documents of a Dirichlet prior can tell its total.
+
+    The total follows from the spread of the shares, ``E |t - m|^2 = (1 - |m|^2) / (c0 + 1)``. Its estimate has the
+    relative variance ``(E |t - m|^4 / (E |t - m|^2)^2 - 1) / n`` at least, with the shares of n documents known: it is
+    large where one topic makes up most of them, and few others tell the spread.
+
+    Parameters
+    ----------
+    prior
+        Dirichlet parameters, K.
+    n_documents
+        How many, or as many of the same weight as some of different weights are worth.
+
+    Examples
+    --------
+    >>> round(total_error(np.full(5, 0.2), 1000.0), 3), round(total_error(np.array([3, 0.05, 0.05]), 1000.0), 3)
+    (0.032, 0.202)
+    """
+    c0, size = float(prior.sum()), prior.size
+    means = prior / c0
+    rising = np.stack(
+        [np.prod([prior + i for i in range(order)], axis=0) if order else np.ones(size) for order in range(5)]
+    )
+    scale = np.array([np.prod([c0 + i for i in range(order)]) for order in range(5)])
+    signs = np.array([[1.0, -2.0, 1.0]]).T * np.stack([means**2, means, np.ones(size)])  # of (t - m)^2, by powers of t
+    pairs = sum(np.outer(signs[a] * rising[a], signs[b] * rising[b]) / scale[a + b] for a in range(3) for b in range(3))
+    fours = sum(
+        sign * (-means) ** (4 - order) * rising[order] / scale[order] for order, sign in enumerate((1, 4, 6, 4, 1))
+    )
+    fourth = float(pairs.sum() - np.trace(pairs) + np.sum(fours))
+    second = (1 - float(means @ means)) / (c0 + 1)
+    relative = np.sqrt(max(fourth / second**2 - 1, 0.0) / max(n_documents, 1.0))
+    return float(relative * (c0 + 1) / c0)
+
+
 def mean_shares(components: FloatArray, mean: FloatArray) -> FloatArray:
     """Return the shares in which topics make up a distribution of words, K, by least squares; none is negative."""
     return _mean_shares(mean, _left_inverse(components, mean))

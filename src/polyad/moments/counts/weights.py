@@ -74,6 +74,24 @@ def document_weights(source: Source, weights: str | float) -> DocumentWeights:
     return DocumentWeights(power, totals)
 
 
+def effective_documents(source: Source, weights: str | float) -> float:
+    """Return how many documents of the same weight those of a source are worth in the sums over pairs of words.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> effective_documents(count_blocks([[1, 1], [1, 1], [6, 6]]), 1.0).__round__(3)
+    1.684
+    """
+    (sums, squares), _ = step(_pair_totals, source, [None] * source.n_shards, _power_of(weights))
+    return sums**2 / max(squares, 1e-300)
+
+
+def _pair_totals(shard: Block, _: None, power: float | None) -> tuple[tuple[float, float], None]:
+    share = _shares(shard.tokens, power)[1]
+    return (float(share.sum()), float(share @ share)), None
+
+
 def shares_of_lengths(lengths: FloatArray, weights: str | float) -> list[FloatArray]:
     """Return what documents of some lengths share the whole of words, of pairs and of triples by.
 
