@@ -67,8 +67,9 @@ class BareModel:
 
 def read_model(archive: Archive, header: Mapping[str, Any], stored: StoredClass, *, bare: bool = False) -> Any:
     """Return the model; with ``bare`` what was fitted alone, where a class need not work it out."""
+    # What a class sets from its arrays, only the class can set.
     unfolds = stored.structures or stored.view_arrays or stored.column_lists
-    bare = bare and not unfolds and stored.diagnostics[1] != "MixtureDiagnostics"  # what a class sets from its arrays, only the class can set
+    bare = bare and not unfolds and stored.diagnostics[1] != "MixtureDiagnostics"
     tags = {"has_topics": "topic_shares_" in stored.arrays, "n_views": 1}
     model_class = type(header["class"], (BareModel,), tags) if bare else stored.load(header["class"])
     axes: dict[str, int] = {}
