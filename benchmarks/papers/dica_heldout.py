@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import recovery
-from lab import Chart, Claim, Experiment, Row, mean
+from lab import Chart, Claim, Experiment, Row, chosen, mean
 from scipy import sparse
 
 import corpora
@@ -96,6 +96,8 @@ def measure(corpus, K, fold) -> list[Row]:
 
 def _each(rows, better, worse, margin=0.0):
     cells = {(row["corpus"], row["K"]) for row in rows}
+    if not cells:
+        raise LookupError("no cell")
     return all(
         mean(rows, "bits", corpus=c, K=K, method=better) > mean(rows, "bits", corpus=c, K=K, method=worse) - margin
         for c, K in cells
@@ -113,12 +115,20 @@ EXPERIMENT = Experiment(
     "450 held-out "
     "papers are judged, and K goes to 50: each fold takes minutes. Topics of moments get a hundredth of the corpus' "
     "word distribution, since a word that no topic has makes a document impossible; the total of the prior, which the "
-    "paper takes from variational inference, is that of our fit.",
+    "paper takes from variational inference, is that of our fit. Papers of NIPS differ little in length, which is "
+    "near the "
+    "case of Figure 2 where the cumulants are misspecified.",
     settings=settings,
     measure=measure,
     claims=(
         Claim(
-            "Cumulants of discrete ICA predict better than moments of LDA.", lambda rows: _each(rows, "JD-GP", "JD-LDA")
+            "Cumulants of discrete ICA predict better than moments of LDA (AP).",
+            lambda rows: _each([row for row in rows if row["corpus"] != "nips"], "JD-GP", "JD-LDA"),
+        ),
+        Claim(
+            "Cumulants of discrete ICA predict better than moments of LDA (NIPS).",
+            lambda rows: _each(chosen(rows, corpus="nips"), "JD-GP", "JD-LDA"),
+            full_size_only=True,
         ),
         Claim(
             "Variational inference started from the cumulants is no worse than from a random start.",
