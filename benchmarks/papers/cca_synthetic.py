@@ -86,8 +86,8 @@ EXPERIMENT = Experiment(
     title="l1 error of the loadings of two views with private noise",
     found="Discrete CCA separates shared from private sources where stacking the views does not; the same holds for "
     "non-Gaussian CCA against classical CCA.",
-    differs="Loadings are drawn anew for each of five repetitions; the paper draws them once. NMF has a random start; the "
-    "paper also tries one that has the zeros of the truth.",
+    differs="Loadings are drawn anew for each of five repetitions; the paper draws them once. NMF has a random start; "
+    "the paper also tries one that has the zeros of the truth.",
     settings=settings,
     measure=measure,
     claims=(

@@ -66,6 +66,7 @@ EXPERIMENT = Experiment(
                 > mean(rows, "error", data="documents", method=METHODS[other])
                 for other in ("tensor_power", "jacobi")
             ),
+            is_ours=True,
         ),
     ),
     charts=(
