@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from corpora import load, vocabulary
-from polyad import ICA, LDA, PolylingualLDA
+from polyad import ICA, LDA, PolylingualLDA, select_n_components
 from polyad.corpus import CorpusSource, ReadOptions, make_corpus, read_corpus
 
 ROOT = Path(__file__).parents[1]
@@ -42,6 +42,7 @@ def dante():
         "ids": [f"{canto['cantica']} {canto['canto']}" for canto in cantos],
         "dates": range(1, len(cantos) + 1),
         "groups": "cantica",
+        "selection": select_n_components(source, range(2, 9)),
     }  # fmt: skip
 
 
@@ -78,7 +79,7 @@ def voices():
         voices = np.asarray(found[found.files[0]], dtype=np.float64)
     voices = voices if voices.shape[0] > voices.shape[1] else voices.T
     mixed = voices @ np.random.default_rng(0).normal(size=(voices.shape[1], voices.shape[1]))
-    return ICA(voices.shape[1]).fit(mixed), mixed, {"title": "Six voices"}
+    return ICA(voices.shape[1]).fit(mixed), mixed, {"title": "Six voices", "rate": 8000.0}
 
 
 def europarl():

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 
 pytest.importorskip("altair")
@@ -67,18 +68,103 @@ def test_standard_input_has_a_page_without_texts(polyad, model, table, tmp_path)
     assert "standard input has one use" in told.err
 
 
-def test_two_languages_stand_side_by_side(polyad, tmp_path):
-    left, right = tmp_path / "en.txt", tmp_path / "fr.txt"
-    left.write_text("".join(f"{'rain wind storm' if n % 2 else 'bank loan money'} day{n % 7}\n" * 3 for n in range(60)))
-    right.write_text(
-        "".join(f"{'pluie vent orage' if n % 2 else 'banque argent'} jour{n % 7}\n" * 3 for n in range(60))
-    )
-    kept, out = tmp_path / "both.polyad", tmp_path / "r.html"
-    assert polyad("fit2", left, right, "-k", "2", "-o", kept, "-q").code == 0
-    assert polyad("report", kept, left, right, "-o", out).code == 0
-    data = data_of(out)
-    assert [view["name"] for view in data["views"]] == ["en.txt", "fr.txt"]
+@pytest.fixture
+def languages(tmp_path):
+    """Return the same 180 short texts in three languages, as three files."""
+    files = []
+    for name, rain, bank, day in (
+        ("en", "rain wind storm", "bank loan money", "day"),
+        ("fr", "pluie vent orage", "banque argent", "jour"),
+        ("de", "regen wind sturm", "bank geld", "tag"),
+    ):
+        files.append(tmp_path / f"{name}.txt")
+        files[-1].write_text("".join(f"{rain if n % 2 else bank} {day}{n % 7}\n" * 3 for n in range(60)))
+    return files
+
+
+def timeless(data):
+    """Return the values of a page without the seconds, which a file of a model does not keep."""
+    return {**data, "facts": [fact for fact in data["facts"] if fact[0] != "Time"]}
+
+
+def test_two_languages_stand_side_by_side(polyad, languages, tmp_path):
+    left, right, _ = languages
+    kept, first, second = tmp_path / "both.polyad", tmp_path / "a.html", tmp_path / "b.html"
+    told = polyad("fit2", left, right, "-k", "2", "-o", kept, "--report", first)
+    assert f"Report: {first}" in told.err
+    assert polyad("report", kept, left, right, "-o", second).code == 0
+    data = data_of(first)
+    assert timeless(data) == timeless(data_of(second))
+    assert [view["name"] for view in data["views"]] == ["en", "fr"]
     assert "pluie" in data["views"][1]["words"]
+    assert all(0 < topic["stability"] <= 1 for topic in data["topics"])
+    for view in data["views"]:  # each word with its probability and its standard error
+        assert all(0 <= error < probability for words in view["wordsOf"] for _, probability, error in words[:5])
+
+
+def test_three_languages_stand_side_by_side(polyad, languages, tmp_path):
+    kept, first, second = tmp_path / "three.polyad", tmp_path / "a.html", tmp_path / "b.html"
+    told = polyad("fit", *languages, "--aligned", "-k", "2", "-o", kept, "--report", first, "--json").json()
+    assert told["report"] == str(first)
+    assert polyad("report", kept, *languages, "-o", second).code == 0
+    data = data_of(first)
+    assert timeless(data) == timeless(data_of(second))
+    assert [view["name"] for view in data["views"]] == ["en", "fr", "de"]
+    assert len(data["documentsOf"][0][0][2]) == 3
+    told = polyad("report", kept, *languages[:2], "-o", second)
+    assert told.code == 2
+    assert "a model of 3 aligned corpora, and 2 are given" in told.err
+
+
+def test_a_page_shows_how_the_number_of_topics_was_chosen(polyad, model, table, tmp_path):
+    page, out = tmp_path / "choice.html", tmp_path / "r.html"
+    found = polyad("select", table, "--min", "2", "--max", "4", "--report", page, "--json")
+    choice = data_of(page)
+    titles = [section[0] for section in choice["sections"]]
+    assert titles == ["Held-out bits", "Coherence", "Stability", "All numbers"]
+    bits = [row["bits"] for row in found.json()["table"]]
+    assert [float(row[1]) for row in choice["sections"][-1][3][1:]] == pytest.approx(bits, abs=6e-4)
+    (tmp_path / "choice.json").write_text(found.out)
+    assert polyad("report", model, table, "-o", out, "--selection", tmp_path / "choice.json").code == 0
+    charts = data_of(out)["charts"]
+    assert [row["y"] for row in charts["selection-bits"]["layer"][0]["data"]["values"]] == pytest.approx(bits, rel=1e-5)
+    (tmp_path / "choice.json").write_text('{"table": 3}')
+    told = polyad("report", model, table, "-o", out, "--selection", tmp_path / "choice.json")
+    assert told.code == 1
+    assert "not what polyad select --json prints" in told.err
+
+
+def test_models_of_measurements_have_pages_of_tables_of_numbers(polyad, tmp_path):
+    from polyad import ICA, NonGaussianCCA
+    from polyad.datasets import make_ica, make_nongaussian_cca
+
+    signals = make_ica(600, 3, sources="skewed").X
+    kept, out = tmp_path / "ica.polyad", tmp_path / "r.html"
+    ICA(3).fit(signals).save(kept)
+    np.save(tmp_path / "x.npy", signals)
+    np.savetxt(tmp_path / "x.csv", signals, delimiter=",", header="a,b,c", comments="")
+    pages = []
+    for name in ("x.npy", "x.csv"):
+        assert polyad("report", kept, tmp_path / name, "-o", out, "--rate", "100", "--title", "Signals").code == 0
+        pages.append(data_of(out))
+    assert pages[0] == pages[1]
+    assert [section[0] for section in pages[0]["sections"]][:2] == ["Sources", "Spectrograms"]
+    assert polyad("report", kept, "-o", out).code == 0
+    assert [section[0] for section in data_of(out)["sections"]] == ["Mixing", "Certainty"]
+    told = polyad("report", kept, tmp_path / "x.csv", "-o", out, "--group-column", "a")
+    assert told.code == 2
+    assert "a model of measurements" in told.err
+    (tmp_path / "x.csv").write_text("a,b,c\n1,2,3\n1,two,3\n")
+    told = polyad("report", kept, tmp_path / "x.csv", "-o", out)
+    assert told.code == 1
+    assert "Row 3 of" in told.err
+    views = make_nongaussian_cca(400, (4, 5), 2)
+    NonGaussianCCA(2).fit(views.X, views.Y).save(kept)
+    np.save(tmp_path / "x.npy", views.X)
+    np.save(tmp_path / "y.npy", views.Y)
+    assert polyad("report", kept, tmp_path / "x.npy", tmp_path / "y.npy", "-o", out).code == 0
+    titles = ["Correlations", "Left loadings", "Right loadings", "Sources", "Certainty"]
+    assert [section[0] for section in data_of(out)["sections"]] == titles
 
 
 @pytest.mark.parametrize(

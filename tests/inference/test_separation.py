@@ -8,7 +8,20 @@ from scipy.stats import norm
 
 from polyad.datasets.signals import make_ica
 from polyad.engine import signal_blocks
-from polyad.inference.scores import CONTRASTS, KNOTS, N_PIECES, Scores, contrast_scores, fitted_scores, tally, variances
+from polyad.inference.scores import (
+    _BENDS,
+    _SLOPES,
+    CONTRASTS,
+    KNOTS,
+    N_PIECES,
+    SHRINKAGE,
+    SMOOTHNESS,
+    Scores,
+    contrast_scores,
+    fitted_scores,
+    tally,
+    variances,
+)
 from polyad.inference.separation import _newton_step, _pass, separate
 from polyad.metrics import amari_distance
 
@@ -19,11 +32,12 @@ def quantiles(inverse, N=200_000):
 
 def test_sums_equal_a_loop_over_values():
     rng = np.random.default_rng(0)
-    Y = np.vstack([rng.laplace(size=50), 40 * rng.standard_normal(50), KNOTS[: N_PIECES + 1].tolist() + [0.0] * 3])
+    N = N_PIECES + 4
+    Y = np.vstack([rng.laplace(size=N), 40 * rng.standard_normal(N), KNOTS.tolist() + [0.0] * 3])
     scores = Scores(rng.standard_normal((3, N_PIECES + 1)))
     psi, sums = tally(Y, scores)
     for k in range(3):
-        expected, value = np.zeros((N_PIECES, 3)), np.zeros(50)
+        expected, value = np.zeros((N_PIECES, 3)), np.zeros(N)
         loss = derivative = 0.0
         for i, y in enumerate(Y[k]):
             piece = int(np.clip(np.searchsorted(KNOTS, y, side="right") - 1, 0, N_PIECES - 1))
@@ -31,14 +45,14 @@ def test_sums_equal_a_loop_over_values():
             slope = (scores.values[k, piece + 1] - scores.values[k, piece]) / (KNOTS[piece + 1] - KNOTS[piece])
             value[i] = scores.values[k, piece] + slope * d
             expected[piece] += 1, d, d * d
-            loss += _integral(scores.values[k], y) / 50
-            derivative += slope / 50
+            loss += _integral(scores.values[k], y) / N
+            derivative += slope / N
         if k < 2:  # a value on a knot may be in the piece before it or after it
             assert np.allclose(sums[k], expected, rtol=1e-10)
-            assert np.isclose(scores.mean_derivative(sums, 50)[k], derivative, rtol=1e-10)
+            assert np.isclose(scores.mean_derivative(sums, N)[k], derivative, rtol=1e-10)
         assert np.allclose(psi[k], value, atol=1e-10)
-        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], 50), loss, rtol=1e-9)
-    assert np.allclose(variances(sums, 50), (Y**2).mean(axis=1), rtol=1e-10)
+        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], N), loss, rtol=1e-9)
+    assert np.allclose(variances(sums, N), (Y**2).mean(axis=1), rtol=1e-10)
 
 
 def _integral(values, y):
@@ -70,6 +84,34 @@ def test_scores_are_those_of_the_density(inverse, score, where):
     psi = tally(np.array([where]), found)[0]
     assert np.allclose(psi[0], score(np.array(where)), atol=0.08)
     assert np.isclose((tally(y, found)[0] * y).mean(), 1, atol=1e-10)
+
+
+def test_fitted_lines_solve_the_dense_equations():
+    rng = np.random.default_rng(1)
+    Y = np.vstack([rng.laplace(size=300), rng.uniform(-1.7, 1.7, 300), rng.exponential(size=300) - 1])
+    sums = tally(Y, contrast_scores("logcosh", 3))[1]
+    found = fitted_scores(sums, 300)
+    slope_of = np.diff(np.eye(N_PIECES + 1), axis=0) / np.diff(KNOTS)[:, None]  # values at knots -> slopes of pieces
+    for k, y in enumerate(Y):
+        hats = np.stack([np.interp(y, KNOTS, hat) for hat in np.eye(N_PIECES + 1)])
+        at_knots = np.vstack([slope_of[:1], (slope_of[:-1] + slope_of[1:]) / 2, slope_of[-1:]])
+        at_knots[1], at_knots[-2] = slope_of[0], slope_of[-1]
+        target = np.stack([np.interp(y, KNOTS, column) for column in at_knots.T]).mean(axis=1)
+        matrix = hats @ hats.T / 300
+        penalty = (SMOOTHNESS * _BENDS + SHRINKAGE * _SLOPES) / 300
+        expected = KNOTS + np.linalg.solve(matrix + penalty, target - matrix @ KNOTS)
+        expected /= expected @ matrix @ KNOTS
+        assert np.allclose(found.values[k], expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_scores_change_little_where_a_value_crosses_a_knot():
+    y = quantiles(lambda p: np.sign(p - 0.5) * np.log(1 - 2 * np.abs(p - 0.5)) * -0.7, 200)
+    knot = KNOTS[N_PIECES // 2 + 7]
+    before, after = (
+        fitted_scores(tally(np.append(y, knot + shift)[None], contrast_scores("logcosh", 1))[1], 201).values
+        for shift in (-1e-9, 1e-9)
+    )
+    assert np.abs(before - after).max() < 1e-6
 
 
 @pytest.mark.parametrize("fun", ["adaptive", *CONTRASTS])
@@ -121,7 +163,7 @@ def test_sources_are_found_from_far_away_and_errors_shrink():
         values, vectors = np.linalg.eigh(covariance)
         whitener = (vectors / np.sqrt(values)).T
         assert amari_distance(whitener, draw.mixing) > 0.1  # where it starts
-        found = separate(signal_blocks(draw.X), mean, whitener)
+        found = separate(signal_blocks(draw.X), mean, covariance, whitener)
         errors.append(amari_distance(found.unmixing, draw.mixing))
     assert errors[1] < 0.4 * errors[0]
     assert errors[1] < 0.006
@@ -131,10 +173,13 @@ def test_sources_are_found_from_far_away_and_errors_shrink():
 def test_at_rest_no_two_sources_depend_on_each_other():
     draw = make_ica(3000, 4, sources=("super", "skewed"), random_state=5)
     mean = draw.X.mean(axis=0)
-    values, vectors = np.linalg.eigh(np.cov(draw.X.T, bias=True))
-    found = separate(signal_blocks(draw.X), mean, (vectors / np.sqrt(values)).T, tol=1e-7, max_newton=100)
+    covariance = np.cov(draw.X.T, bias=True)
+    values, vectors = np.linalg.eigh(covariance)
+    whitener = (vectors / np.sqrt(values)).T
+    found = separate(signal_blocks(draw.X), mean, covariance, whitener, tol=1e-9, max_newton=100)
+    assert found.converged
     Y = found.unmixing @ (draw.X - mean).T
     scores = fitted_scores(tally(Y, contrast_scores("logcosh", 4))[1], 3000)
     dependence = tally(Y, scores)[0] @ Y.T / 3000
-    assert np.abs(dependence - np.diag(np.diag(dependence))).max() < 1e-5
-    assert np.allclose((Y**2).mean(axis=1), 1, atol=1e-6)
+    assert np.abs(dependence - np.diag(np.diag(dependence))).max() < 1e-8
+    assert np.allclose((Y**2).mean(axis=1), 1, atol=1e-10)

@@ -3,8 +3,9 @@ import re
 import numpy as np
 import pytest
 
-from polyad import LDA, SingleTopic, align, bootstrap, select_n_components
+from polyad import LDA, PolylingualLDA, SingleTopic, align, bootstrap, select_n_components
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
+from polyad.inference.polish import SMOOTHING
 from polyad.metrics import match_rows
 
 
@@ -132,6 +133,30 @@ def test_stability_does_not_depend_on_the_number_of_replicates():
     few, many = (bootstrap(model, X, n_replicates=n).stability for n in (20, 200))
     assert np.allclose(few, many, atol=0.01)
     assert few.min() > 0.85
+
+
+def test_bootstrap_of_aligned_texts_draws_the_same_groups_of_both():
+    """Against loops over words: expected tokens by the rule of Bayes, groups drawn together, topics of their sums."""
+    X = make_lda(300, 50, 3, length=60, prior=0.1).counts
+    views = [X[:, :30], X[:, 30:]]
+    model = PolylingualLDA(3).fit(views)
+    found = bootstrap(model, views, n_groups=5, n_replicates=40, random_state=7)
+    shares = model.transform(views)
+    draws = np.random.default_rng(7).multinomial(5, np.full(5, 0.2), 40)
+    stability = np.zeros(3)
+    for counts, topics, errors in zip(views, model.components_, found.standard_errors):
+        for k in range(3):
+            tokens = np.zeros((5, topics.shape[1]))
+            for d, row in enumerate(counts.toarray()):
+                tokens[d % 5] += row * shares[d, k] * topics[k] / np.maximum(shares[d] @ topics, 1e-300)
+            replicates = draws @ tokens + SMOOTHING / 3
+            replicates /= replicates.sum(axis=1, keepdims=True)
+            centre = tokens.sum(axis=0) + SMOOTHING / 3
+            stability[k] += (1 - np.abs(replicates - centre / centre.sum()).sum(axis=1).mean() / 2) / 2
+            assert errors[k] == pytest.approx(replicates.std(axis=0, ddof=1), rel=0.02, abs=1e-6)
+    assert found.stability == pytest.approx(stability, abs=1e-3)
+    with pytest.raises(ValueError, match="all of the aligned texts"):
+        bootstrap(model, [views[0], None])
 
 
 def test_bootstrap_is_for_models_with_shares():

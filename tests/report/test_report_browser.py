@@ -1,14 +1,16 @@
 """The page in a real Chromium: it draws, answers mouse and keyboard, loads nothing, runs nothing foreign."""
 
+import numpy as np
 import pytest
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 
 from browser import AXE, needs_axe, needs_browser, started
-from pages import honest, hostile
-from polyad import ICA
-from polyad.datasets import make_ica
+from pages import HOSTILE, honest, hostile
+from polyad import ICA, PolylingualLDA
+from polyad.datasets import make_ica, make_lda
+from polyad.models import Selection
 
 pytestmark = needs_browser
 
@@ -104,7 +106,7 @@ def test_a_word_that_is_searched_for_shows_its_topics(browser, page):
     assert "typical document" in browser.text("#found")
 
 
-def test_the_keyboard_alone_does_it_all(browser, page):
+def test_the_keyboard_alone_does_it_all(browser, page, aligned_page):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
@@ -133,10 +135,27 @@ def test_the_keyboard_alone_does_it_all(browser, page):
     driver.switch_to.active_element.send_keys(Keys.TAB)
     driver.switch_to.active_element.send_keys(Keys.ENTER)
     assert browser.text("#word-box h3").startswith("The word")
-    reach("search").send_keys("snow")
+    reach("search").send_keys("city")
     driver.switch_to.active_element.send_keys(Keys.TAB)
     driver.switch_to.active_element.send_keys(Keys.ENTER)
-    assert "snow" in browser.text("#word-box h3")
+    assert "city" in browser.text("#word-box h3")
+    # Every other way to a topic: the topics of a word, those alike, of documents, of times, and the table of all. One
+    # real Tab from what comes before it, and one real Enter.
+    for place in ("#word-box", "#topic-facts", "#time .legend", "#all", "#documents-list"):
+        if place == "#documents-list":
+            browser.open(aligned_page)  # whose documents have several topics
+        wanted = browser.run(
+            "const all = [...document.querySelectorAll('a, button, select, input, [tabindex=\"0\"]')];"
+            "const chosen = location.hash.slice(7);"
+            "const at = all.findIndex((node) => node.matches(arguments[0]) && node.dataset.topic !== chosen);"
+            "if (at < 0) return -1; all[at - 1].focus({focusVisible: true}); return +all[at].dataset.topic",
+            f"{place} button[data-topic]",
+        )
+        assert wanted >= 0, f"no other topic in {place}"
+        driver.switch_to.active_element.send_keys(Keys.TAB)
+        driver.switch_to.active_element.send_keys(Keys.ENTER)
+        browser.wait(f"return location.hash === '#topic-{wanted}'")
+        assert browser.text("#topic-title").startswith(f"Topic {wanted} ·")
 
 
 def test_a_hostile_corpus_shows_and_does_not_run(browser, hostile_page):
@@ -198,24 +217,90 @@ def test_nothing_is_wider_than_the_window(browser, page, hostile_page, width):
 
 @pytest.fixture(scope="module")
 def signal_page(tmp_path_factory):
-    signals = make_ica(400, 3, sources="skewed").X
+    """Return a page of signals whose names try to break out of it, with spectrograms."""
+    pandas = pytest.importorskip("pandas")
+    signals = pandas.DataFrame(make_ica(600, 3, sources="skewed").X, columns=[HOSTILE[1], HOSTILE[2], HOSTILE[10]])
     file = tmp_path_factory.mktemp("signals") / "report.html"
-    ICA(3).fit(signals).report(file, signals)
+    model = ICA(3).fit(signals)
+    model.names_ = {0: HOSTILE[0], 1: HOSTILE[3], 2: HOSTILE[11]}
+    model.report(file, signals, title=HOSTILE[2], rate=100.0)
     return file
 
 
-def test_pages_of_signals_are_drawn(browser, signal_page):
+@pytest.fixture(scope="module")
+def aligned_page(tmp_path_factory):
+    """Return a page of two texts, by month, with how the number of topics was chosen."""
+    counts = make_lda(120, 40, 3, length=40, prior=2.0).counts
+    file = tmp_path_factory.mktemp("aligned") / "report.html"
+    chosen = Selection(
+        [{"n_components": n, "bits": 5.0 - n, "coherence": 0.1 * n, "stability": 0.9, "seconds": 1} for n in (2, 3)],
+        3, HOSTILE[1], np.array([3.0, 2.0, 1.0]),
+    )  # fmt: skip
+    views = {HOSTILE[2]: counts[:, :20], "العربية": counts[:, 20:]}
+    PolylingualLDA(3).fit(views).report(
+        file,
+        views,
+        dates=[f"2020-{1 + row % 12:02}" for row in range(120)],
+        selection=chosen,
+    )
+    return file
+
+
+def test_pages_of_signals_are_drawn_and_run_nothing(browser, signal_page):
     browser.open(signal_page, 360)
     assert browser.complaints() == []
     assert browser.requests() == []
-    assert browser.run("return document.querySelectorAll('figure[data-chart] svg').length") >= 4
+    assert browser.run("return document.querySelectorAll('figure[data-chart] svg').length") == 8
+    # Each spectrogram is one picture that the browser could read, and that fills the axes.
+    sizes = browser.run(
+        "return Promise.all([...document.querySelectorAll('svg image')].map(async (at) => {"
+        "const read = new Image(); read.src = at.getAttribute('xlink:href') || at.getAttribute('href');"
+        "await read.decode(); return [read.naturalHeight, at.getBoundingClientRect().width] }))"
+    )
+    assert [height for height, _ in sizes] == [64] * 3
+    assert min(width for _, width in sizes) > 150
     assert browser.run("return document.documentElement.scrollWidth") <= 360
+    assert browser.run("return window.pwned === undefined && document.querySelectorAll('main img').length === 0")
+    shown = browser.text("body")
+    assert HOSTILE[0] in shown
+    assert HOSTILE[2] in browser.text("h1")
+
+
+def test_aligned_texts_stand_side_by_side_and_run_nothing(browser, aligned_page):
+    browser.open(aligned_page)
+    assert browser.complaints() == []
+    assert browser.requests() == []
+    assert browser.texts("#words caption") == [HOSTILE[2], "العربية"]
+    left, right = browser.run(
+        "return [...document.querySelectorAll('#words table')].map((at) => at.getBoundingClientRect().left)"
+    )
+    assert right > left + 100
+    assert browser.texts("#words .error")
+    charts = browser.run("return [...document.querySelectorAll('figure[data-chart]')].map((f) => f.dataset.chart)")
+    assert {"time", "selection-bits", "selection-coherence", "selection-stability", "selection-spectrum"} <= set(charts)
+    assert HOSTILE[1] in browser.text("#fit")
+    assert browser.run("return window.pwned === undefined")
+
+
+def test_no_word_of_a_table_is_broken(browser, page):
+    browser.open(page, 360)
+    broken = browser.run(
+        "return [...document.querySelectorAll('td bdi')].filter((at) => !at.textContent.includes(' ') &&"
+        " at.textContent.length <= 16 && at.getClientRects().length > 1).map((at) => at.textContent)"
+    )
+    assert broken == []
 
 
 @needs_axe
-@pytest.mark.parametrize(("file", "dark"), [("page", False), ("page", True), ("signal_page", False)])
-def test_axe_finds_no_serious_violation(browser, request, file, dark):
-    browser.open(request.getfixturevalue(file), dark=dark)
+@pytest.mark.parametrize(
+    ("file", "width", "dark"),
+    [
+        ("page", 1280, False), ("page", 1280, True), ("page", 360, False), ("signal_page", 360, True),
+        ("aligned_page", 1280, False),
+    ],
+)  # fmt: skip
+def test_axe_finds_no_serious_violation(browser, request, file, width, dark):
+    browser.open(request.getfixturevalue(file), width, dark=dark)
     browser.driver.set_script_timeout(60)
     browser.run(AXE.read_text("utf-8") + ";window.axe = axe;")
     found = browser.driver.execute_async_script(

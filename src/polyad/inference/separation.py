@@ -10,40 +10,29 @@ halved.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from polyad.base.arrays import FloatArray
+from polyad.base.compiled import compiled
 from polyad.engine import Block, Source, total
 from polyad.inference.scores import Scores, contrast_scores, fitted_scores, tally, variances
-from polyad.moments.views.cross import dense_rows
+from polyad.moments.views.cross import centred_columns
 
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
-SHARE_OF_NOISE = 0.05  # of the sampling error of a product, 1 / sqrt(N) or more: closer is not better
+HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 
 @dataclass(frozen=True)
 class Separation:
-    """What likelihood steps have found.
+    """What likelihood steps have found."""
 
-    Attributes
-    ----------
-    unmixing
-        K x M.
-    n_fixed, n_newton
-        Fixed-point and quasi-Newton steps.
-    gradient
-        The largest dependence ``E[psi(y_i) y_j]`` of two sources that is left.
-    converged
-        Whether that is below the tolerance.
-    """
-
-    unmixing: FloatArray
+    unmixing: FloatArray  # K x M; sources have variance 1
+    # Fixed-point and quasi-Newton steps.
     n_fixed: int
     n_newton: int
-    gradient: float
-    converged: bool
+    gradient: float  # the largest dependence ``E[psi(y_i) y_j]`` of two sources that is left
+    converged: bool  # whether that is below the tolerance
 
 
 @dataclass(frozen=True)
@@ -57,19 +46,22 @@ class Sums:
 def separate(
     source: Source,
     mean: FloatArray,
+    covariance: FloatArray,
     unmixing: FloatArray,
     *,
     fun: str = "adaptive",
     tol: float = 1e-4,
     max_fixed: int = 64,
     max_newton: int = 16,
+    max_fits: int | None = None,
+    few: Source | None = None,
 ) -> Separation:
     """Return the unmixing matrix at which sources are independent, by likelihood steps.
 
     Parameters
     ----------
-    source, mean
-        Signals and their mean.
+    source, mean, covariance
+        Signals, their mean and their covariance.
     unmixing
         K x M, the start, with sources that are white: uncorrelated and of variance 1.
     fun
@@ -78,20 +70,26 @@ def separate(
         Converged when no ``E[psi(y_i) y_j]`` is larger.
     max_fixed, max_newton
         Steps at most.
+    max_fits
+        Scores are fitted anew after so many steps and then kept, with which steps need fewer passes; None for all
+        steps, so that it is forgotten where they began.
+    few
+        Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
     """
-    unmixing, n_fixed, pieces = _fixed_point(source, mean, unmixing, "logcosh" if fun == "adaptive" else fun, max_fixed)
-    scores = fitted_scores(pieces, source.n_rows, fun)
-    sums = _pass(source, mean, unmixing, scores)
-    n_newton = 0
+    few = source if few is None else few
+    contrast = "logcosh" if fun == "adaptive" else fun
+    unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
+    scores = fitted_scores(pieces, few.n_rows, fun)
+    sums, n_newton = _pass(source, mean, unmixing, scores), 0
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
         step = _newton_step(sums, scores, source.n_rows)
-        moved = _improved(source, mean, unmixing, scores, sums, step)
+        if max_fits is None or n_newton < max_fits:
+            scores = fitted_scores(sums.pieces, source.n_rows, fun)
+        moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
         unmixing, sums = moved
         n_newton += 1
-        if n_newton < max_newton:  # the sums of the last pass belong to the scores it was made with
-            scores = fitted_scores(sums.pieces, source.n_rows, fun)
     return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
 
 
@@ -116,7 +114,7 @@ def _fixed_point(
         if n_steps == max_steps:
             return unmixing, n_steps, sums.pieces
         target = sums.products - np.diag(scores.mean_derivative(sums.pieces, source.n_rows))
-        left, _, right = linalg.svd(target)
+        left, _, right = np.linalg.svd(target)
         rotation = left @ right
         rotation *= np.where(np.diag(rotation) < 0, -1.0, 1.0)[:, None]  # sources keep their signs
         n_steps += 1
@@ -131,19 +129,40 @@ def _newton_step(sums: Sums, scores: Scores, n_rows: int) -> FloatArray:
     For independent sources the Hessian couples D_ij with D_ji alone (Pham and Garat): one system of two equations for
     each pair, whose smallest eigenvalue is kept away from 0.
     """
-    gradient = sums.products - np.eye(sums.products.shape[0])
-    curvature = np.outer(scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows))
-    smallest = (curvature + curvature.T) / 2 - np.sqrt((curvature - curvature.T) ** 2 / 4 + 1)
-    curvature = curvature + np.maximum(LEAST_CURVATURE - smallest, 0)
-    step = -(curvature.T * gradient - gradient.T) / (curvature * curvature.T - 1)
-    np.fill_diagonal(step, (1 - variances(sums.pieces, n_rows)) / 2)  # a scale is free: variances stay 1
+    return _solved_pairs(
+        sums.products, scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows), LEAST_CURVATURE
+    )
+
+
+@compiled
+def _solved_pairs(products, derivatives, squares, least):  # type: ignore[no-untyped-def]
+    K = squares.size
+    step = np.empty((K, K))
+    for i in range(K):
+        step[i, i] = 0.0
+        for j in range(i):
+            here, there = derivatives[i] * squares[j], derivatives[j] * squares[i]
+            smallest = (here + there) / 2 - np.sqrt((here - there) ** 2 / 4 + 1)
+            raised = max(least - smallest, 0.0)
+            here, there = here + raised, there + raised
+            step[i, j] = (products[j, i] - there * products[i, j]) / (here * there - 1)
+            step[j, i] = (products[i, j] - here * products[j, i]) / (here * there - 1)
     return step
 
 
 def _improved(
-    source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores, sums: Sums, step: FloatArray
+    source: Source,
+    mean: FloatArray,
+    covariance: FloatArray,
+    unmixing: FloatArray,
+    scores: Scores,
+    sums: Sums,
+    step: FloatArray,
 ) -> tuple[FloatArray, Sums] | None:
-    """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums."""
+    """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums.
+
+    Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
+    """
     before = scores.mean_loss(sums.pieces, source.n_rows)
     identity = np.eye(step.shape[0])
     for _ in range(HALVINGS):
@@ -151,15 +170,20 @@ def _improved(
         sign, volume = np.linalg.slogdet(change)
         if sign > 0:
             moved = change @ unmixing
+            scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))  # variances stay 1
+            moved /= scales[:, None]
             new = _pass(source, mean, moved, scores)
-            if scores.mean_loss(new.pieces, source.n_rows) - volume < before:
+            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume + np.log(scales).sum())
+            if gain > -HARMLESS * step.shape[0]:
                 return moved, new
         step = step / 2
     return None
 
 
 def _dependence(sums: Sums) -> float:
-    return float(np.abs(sums.products - np.diag(np.diag(sums.products))).max())
+    products = np.abs(sums.products)
+    np.fill_diagonal(products, 0.0)
+    return float(products.max())
 
 
 def _pass(source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> Sums:
@@ -168,6 +192,6 @@ def _pass(source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores
 
 
 def _source_sums(block: Block, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:
-    sources = unmixing @ (dense_rows(block.rows) - mean).T
+    sources = unmixing @ centred_columns(block.rows, mean)
     psi, pieces = tally(sources, scores)
     return psi @ sources.T, pieces

@@ -1,6 +1,5 @@
 """How many topics? Held-out likelihood, coherence and stability over a range, from shared moments."""
 
-import html
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from polyad.models.recipes.dirichlet import polish_prior
 from polyad.models.recipes.moment_start import LENGTH_POWER, UNIGRAM_SHARE, SummedCounts, word_metric
 from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
 from polyad.models.recipes.plan import READING, READING_PASSES, dirichlet_pass_cost, moment_plan
+from polyad.models.showing import ShownSelection
 from polyad.models.text_sources import counted
 from polyad.moments import raw_moments, summarise_counts
 
@@ -33,7 +33,7 @@ STILL_FALLS = 0.01  # bits of the last step of a range that says that the range 
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(ShownSelection):
     """A range of numbers of topics, judged.
 
     Attributes
@@ -62,16 +62,6 @@ class Selection:
                 f"{int(row['n_components']):6} {row['bits']:8.3f} {row['coherence']:9.3f} {row['stability']:9.3f}{mark}"
             )
         return "\n".join([*lines, self.reason])
-
-    def _repr_html_(self) -> str:
-        """Return the plot of the selection, for notebooks; the table where charts cannot be drawn."""
-        from polyad.report import charts  # here, because the report is an extra, and knows the models
-
-        try:
-            drawn = charts.to_svg(charts.selection(self))
-        except ImportError:
-            return f"<pre>{html.escape(str(self))}</pre>"
-        return f"{drawn}<p>{html.escape(self.reason)}</p>"
 
 
 class _Half:

@@ -9,9 +9,41 @@ from polyad.metrics.names import topic_names
 from polyad.models.fitting import is_fitted
 from polyad.models.text_sources import numbered_words
 
-__all__ = ["Shown"]
+__all__ = ["Shown", "ShownSelection"]
 
 SHOWN_TOPICS, SHOWN_WORDS = 50, 10
+
+
+class ShownSelection:
+    """What a choice of the number of components can show of itself."""
+
+    reason: str
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write the choice as one HTML file that opens offline in any browser.
+
+        Needs ``polyad[report]``. See :func:`polyad.report.write_selection`.
+
+        Parameters
+        ----------
+        path
+            The file; it appears only when it is complete.
+        **options
+            ``title``.
+        """
+        from polyad.report import write_selection  # here, because the report knows the models, and is an extra
+
+        write_selection(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """Return the plot of the choice, for notebooks; the table where charts cannot be drawn."""
+        from polyad.report import charts
+
+        try:
+            drawn = charts.to_svg(charts.selection(self))
+        except ImportError:
+            return f"<pre>{html.escape(str(self))}</pre>"
+        return f"{drawn}<p>{html.escape(self.reason)}</p>"
 
 
 class Shown:

@@ -27,8 +27,10 @@ from polyad.metrics.words import top_words, word_scores
 from polyad.report import drawing, geometry
 from polyad.report.excerpts import visible
 from polyad.report.extra import import_altair, import_vl_convert
+from polyad.report.fit_facts import JUDGED, leading_spectrum, likelihood_passes
 from polyad.report.passes import gather
 from polyad.report.periods import periods_of
+from polyad.report.signals import spectrogram, waveform
 from polyad.report.subject import Subject, subject_of
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "save",
     "selection",
     "signals",
+    "source_densities",
     "spectrogram",
     "spectrum",
     "to_svg",
@@ -165,25 +168,27 @@ def topic_shares(model: Any, X: Any, dates: Any = None) -> Any:
 
 def spectrum(model: Any) -> Any:
     """Draw the spectrum of the second moments of a model or a selection, the largest eigenvalue first."""
-    found = getattr(model, "diagnostics_", model).spectrum
-    return drawing.lines({"": list(enumerate(np.asarray(found).tolist(), 1))}, x="number", y="eigenvalue", log=True)
+    found = np.asarray(getattr(model, "diagnostics_", model).spectrum)
+    most = model.n_components if hasattr(model, "n_components") else found.size
+    return drawing.lines({"": leading_spectrum(found, int(most))}, x="number", y="eigenvalue", log=True)
 
 
 def convergence(model: Any) -> Any:
-    """Draw the mean log-likelihood in each pass of a fit."""
-    objective = list(getattr(model.diagnostics_, "objective", ()))
-    if not objective:
+    """Draw the mean log-likelihood in each pass of a fit, as far as passes can be compared."""
+    passes = likelihood_passes(model.diagnostics_)
+    if not passes:
         raise ValueError("The fit had no passes of likelihood, so that there is nothing to draw.")
-    return drawing.lines({"": list(enumerate(objective, 1))}, x="pass", y="log-likelihood")
+    return drawing.lines({"": passes}, x="pass", y="log-likelihood")
 
 
 def selection(found: Any) -> Any:
-    """Draw what `select_n_components` found: bits, coherence and stability against the number of topics."""
+    """Draw what `select_n_components` found: each thing that was judged, against the number of components."""
     alt = import_altair()
     charts = []
-    for key, title in (("bits", "held-out bits"), ("coherence", "coherence"), ("stability", "stability")):
-        pairs = [(row["n_components"], row[key]) for row in found.table]
-        charts.append(drawing.lines({"": pairs}, x="topics", y=title, mark=float(found.recommended), height=120))
+    for key, title, _ in JUDGED:
+        if key in found.table[0]:
+            pairs = [(row["n_components"], row[key]) for row in found.table]
+            charts.append(drawing.lines({"": pairs}, x="number", y=title, mark=float(found.recommended), height=120))
     return alt.vconcat(*charts)
 
 
@@ -213,66 +218,66 @@ def loadings(values: Any, *, rows: Sequence[str] | None = None) -> Any:
     return drawing.matrix(values, row_title="feature", column_title="component", rows=rows)
 
 
-def signals(values: Any, names: Sequence[str] | None = None) -> Any:
-    """Draw signals below each other, samples x signals: the lowest and highest value of every piece of time."""
-    from polyad.report.other_pages import envelope
+def source_densities(shapes: Any, names: Sequence[str] | None = None, *, columns: int = 3) -> Any:
+    """Draw the densities of sources beside the gamma densities of the same mean and variance, a panel for each source.
 
-    alt = import_altair()
-    table = np.asarray(values, dtype=np.float64)
-    titles = [f"source {k}" for k in range(table.shape[1])] if names is None else list(names)
-    charts = [
-        drawing.lines({"": envelope(table[:, k])}, x="sample", y=titles[k], points=False, height=70)
-        for k in range(table.shape[1])
-    ]
-    return alt.vconcat(*charts)
-
-
-def spectrogram(signal: Any, rate: float, *, n_times: int = 160, n_frequencies: int = 64) -> Any:
-    """Draw how strong each frequency of a signal is over time, in decibels below the strongest.
+    Where the two lines part, intensities are not gamma, and the title of the panel says whether the data can tell.
 
     Parameters
     ----------
-    signal
-        Samples.
-    rate
-        Samples in a second.
-    n_times, n_frequencies
-        Cells across and up.
+    shapes
+        What :func:`polyad.models.source_shapes` found.
+    names
+        Of the sources; None numbers them.
+    columns
+        Panels side by side.
     """
-    from scipy.signal import ShortTimeFFT
-    from scipy.signal.windows import hann
-
     alt = import_altair()
-    values = np.asarray(signal, dtype=np.float64).ravel()
-    width = 2 * n_frequencies
-    if values.size < 2 * width:
-        raise ValueError(f"The signal has {values.size} samples; a spectrogram takes at least {2 * width}.")
-    hop = max(1, values.size // n_times)
-    power = ShortTimeFFT(hann(width, sym=False), hop, rate).spectrogram(values)[1:]
-    level = 10 * np.log10(np.maximum(power / max(float(power.max()), 1e-300), 1e-8))
-    cells = [
-        {
-            "t": round(column * hop / rate, 4),
-            "t2": round((column + 1) * hop / rate, 4),
-            "f": row * rate / width,
-            "f2": (row + 1) * rate / width,
-            "level": round(float(level[row, column]), 1),
-        }
-        for row in range(level.shape[0])
-        for column in range(level.shape[1])
-    ]
-    return (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect()
-        .encode(
-            x=alt.X("t:Q", title="seconds", scale=alt.Scale(nice=False)),
-            x2=alt.X2("t2:Q"),
-            y=alt.Y("f:Q", title="hertz", scale=alt.Scale(nice=False)),
-            y2=alt.Y2("f2:Q"),
-            color=alt.Color("level:Q", title="dB", scale=alt.Scale(scheme="viridis", domain=[-60, 0], clamp=True)),
+    if names is not None and len(names) != len(shapes.shapes):
+        raise ValueError(f"There are {len(names)} names for {len(shapes.shapes)} sources.")
+    titles = [f"source {k}" for k in range(len(shapes.shapes))] if names is None else [visible(n, 60) for n in names]
+    colours = alt.Scale(domain=["of the moments", "gamma"], range=[drawing.ACCENT, drawing.CHOSEN])
+    dashes = alt.Scale(domain=["of the moments", "gamma"], range=[[1, 0], [5, 4]])
+    panels = []
+    for k, title in enumerate(titles):
+        grid, lines = shapes.grid[k], {"of the moments": shapes.density[k], "gamma": shapes.gamma_density[k]}
+        # A density that is infinite at zero would leave nothing to be seen of the rest.
+        top = 1.3 * max(float(values[grid.size // 20 :].max()) for values in lines.values())
+        rows = [
+            {"intensity": float(f"{a:.5g}"), "density": float(f"{min(b, 9 * top):.5g}"), "series": name}
+            for name, values in lines.items()
+            for a, b in zip(grid, values)
+        ]
+        told = "gamma is possible" if shapes.gamma[k] else "not gamma"
+        panels.append(
+            alt.Chart(alt.Data(values=rows), title=f"{title}: {told}", width=200, height=130)
+            .mark_line(strokeWidth=1.8, clip=True)
+            .encode(
+                x=alt.X("intensity:Q", title="tokens", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+                y=alt.Y("density:Q", title=None, scale=alt.Scale(domain=[0, top]), axis=alt.Axis(tickCount=3)),
+                color=alt.Color("series:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
+                strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None),
+            )
         )
-        .properties(width=drawing.CHART_WIDTH, height=200, description="Strength of each frequency over time.")
-    )
+    return alt.concat(*panels, columns=columns)
+
+
+def signals(values: Any, names: Sequence[str] | None = None, *, rate: float | None = None) -> Any:
+    """Draw signals below each other, samples x signals: the lowest and highest value of every piece of time.
+
+    Parameters
+    ----------
+    values
+        One column for each signal.
+    names
+        Of the signals.
+    rate
+        Samples in a second; None counts samples.
+    """
+    alt = import_altair()
+    table = np.asarray(values, dtype=np.float64)
+    titles = [f"source {k}" for k in range(table.shape[1])] if names is None else list(names)
+    return alt.vconcat(*(waveform(table[:, k], rate=rate, height=70, title=titles[k]) for k in range(table.shape[1])))
 
 
 def _names(subject: Subject) -> list[str]:

@@ -20,6 +20,7 @@ COLOURS = (
 )  # fmt: skip
 REST = "#c4c9cf"
 CHART_WIDTH = 560
+MOST_TICKS = 12  # where each number has a tick of its own
 
 
 def circles(places: Map, names: Sequence[str], shares: Sequence[float], words: Sequence[str]) -> Any:
@@ -113,7 +114,9 @@ def areas(
             y=alt.Y("share:Q", stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(title="share", format="%")),
             color=alt.Color("topic:N", scale=scale, legend=None),
             order=alt.Order("place:Q"),
-            opacity=alt.condition("chosen < 0 || chosen == datum.topic", alt.value(1), alt.value(0.6)),
+            opacity=alt.condition(
+                f"indexof({coloured}, chosen) < 0 || chosen == datum.topic", alt.value(1), alt.value(0.6)
+            ),
             tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("name:N"), alt.Tooltip("share:Q", format=".1%")],
         )
         .add_params(alt.param("chosen", value=-1))
@@ -209,9 +212,10 @@ def lines(
     points: bool = True,
     height: int = 200,
     mark: float | None = None,
+    level: float | None = None,
     steps: bool = False,
 ) -> Any:
-    """Draw named series of points joined by lines, or by steps; ``mark`` draws a line across at one x."""
+    """Draw named series of points joined by lines or steps, and lines across at an x (``mark``) or a y (``level``)."""
     alt = import_altair()
     rows = [
         {"x": float(f"{a:.6g}"), "y": float(f"{b:.6g}"), "series": name}
@@ -222,9 +226,10 @@ def lines(
     scale = alt.Scale(type="log") if log else alt.Scale(zero=False)
     several = len(series) > 1
     across: dict[str, Any] = {"grid": False, "format": ".6~g", "labelOverlap": True}
-    if all(float(a).is_integer() for pairs in series.values() for a, _ in pairs):
-        across |= {"tickMinStep": 1, "format": "d"}
-    up: dict[str, Any] = {"format": ".0e", "tickCount": 5} if log else {"format": ".6~g", "tickCount": 5}
+    places = sorted({float(a) for pairs in series.values() for a, _ in pairs})
+    if all(place.is_integer() for place in places):
+        across |= {"values": places, "format": "d"} if len(places) <= MOST_TICKS else {"format": "d"}
+    up: dict[str, Any] = {"format": ".0e", "tickCount": 5, "grid": False} if log else {"format": ".6~g", "tickCount": 5}
     if steps:
         up = {"format": "d", "values": sorted({int(b) for pairs in series.values() for _, b in pairs})}
     chart: Any = (
@@ -244,11 +249,10 @@ def lines(
                 legend=alt.Legend(title=None, orient="top", labelLimit=200),
             )
         )  # fmt: skip
-    if mark is not None:
-        rule = (
-            alt.Chart(alt.Data(values=[{"x": mark}])).mark_rule(color=CHOSEN, strokeDash=[4, 3]).encode(x=alt.X("x:Q"))
-        )
-        chart = alt.layer(chart, rule)
+    for channel, at in (("x", mark), ("y", level)):
+        if at is not None:
+            dashed = alt.Chart(alt.Data(values=[{channel: at}])).mark_rule(color=CHOSEN, strokeDash=[4, 3])
+            chart = alt.layer(chart, dashed.encode(**{channel: f"{channel}:Q"}))
     return chart.properties(width=CHART_WIDTH, height=height, description=f"{y} against {x}.")
 
 
@@ -315,5 +319,5 @@ def tree_lines(tree: Tree, names: Sequence[str]) -> Any:
     )  # fmt: skip
 
 
-def _short(name: str, most: int = 32) -> str:
+def _short(name: str, most: int = 60) -> str:
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -6,10 +6,19 @@ import numpy as np
 
 from polyad.report.drawing import lines
 
-__all__ = ["fit_charts", "fit_facts", "selection_charts"]
+__all__ = ["CHOICE", "JUDGED", "fit_charts", "fit_facts", "leading_spectrum", "likelihood_passes", "selection_charts"]
 
 # A chart, its title, and a sentence about it.
 Told = dict[str, tuple[Any, str, str]]
+CHOICE = "Choice of the number: "
+# What a number of components is judged by, the deciding one first: its key, its name and what it means.
+JUDGED = (
+    ("bits", "held-out bits", "Bits for each word held out; lower is better."),
+    ("coherence", "coherence", "Mean NPMI of the topics' words; higher is better."),
+    ("stability", "stability", "What topics of two halves of the documents share; higher is better."),
+    ("bic", "BIC", "Bayesian information criterion; lower is better."),
+    ("aic", "AIC", "Akaike's information criterion; lower is better."),
+)
 
 
 def fit_facts(model: Any) -> list[tuple[str, str]]:
@@ -59,41 +68,104 @@ def _model_text(model: Any) -> str:
     return f"{type(model).__name__}({', '.join(f'{name}={value!r}' for name, value in parameters.items())})"
 
 
-def fit_charts(found: Any) -> Told:
-    """Return the charts of the diagnostics: likelihood and spectrum."""
+def fit_charts(found: Any, n_components: int) -> Told:
+    """Return the charts of the diagnostics: likelihood and spectrum.
+
+    Parameters
+    ----------
+    found
+        Diagnostics.
+    n_components
+        How many components the model has.
+    """
     charts: Told = {}
-    objective = tuple(getattr(found, "objective", ()))
-    if len(objective) > 1:
+    passes = likelihood_passes(found)
+    if len(passes) > 1:
         charts["objective"] = (
-            lines({"": list(enumerate(objective, 1))}, x="pass", y="log-likelihood"),
+            lines({"": passes}, x="pass", y="log-likelihood"),
             "Likelihood",
-            "Mean log-likelihood in each pass that improves the components; passes end when little is gained.",
+            _LEFT_OUT if passes[0][0] > 1 else "Mean log-likelihood in each pass; passes end when little is gained.",
         )
-    spectrum = np.asarray(getattr(found, "spectrum", ()), dtype=np.float64)
-    spectrum = spectrum[spectrum > 1e-9 * spectrum.max(initial=0)]  # the rest is rounding, or below zero
-    if spectrum.ndim == 1 and spectrum.size > 1:
+    spectrum = leading_spectrum(getattr(found, "spectrum", ()), n_components)
+    if len(spectrum) > 1:
+        noise = float(getattr(found, "noise", 0.0))
+        beside = noise if spectrum[-1][1] / 2 < noise < spectrum[0][1] else None
         charts["spectrum"] = (
-            lines({"": list(enumerate(spectrum.tolist(), 1))}, x="number", y="eigenvalue", log=True),
+            lines({"": spectrum}, x="number", y="eigenvalue", log=True, mark=float(n_components), level=beside),
             "Spectrum",
-            "Eigenvalues of the second moments, the largest first; a steep fall tells the number of components.",
+            f"Eigenvalues of the second moments, the largest first; a steep fall tells the number of components. The "
+            f"upright line is at the {n_components:,} of this model"
+            + ("; what lies below the level line is noise." if beside is not None else "."),
         )
     return charts
 
 
+_LEFT_OUT = (
+    "Mean log-likelihood of a word in each pass, every document being judged by topics without its own words; the "
+    "first pass, which still saw them, is not drawn. Passes end when frequent words gain little. Rare words, of which "
+    "little is left without the document's own, may lower the mean."
+)
+
+
+def likelihood_passes(found: Any) -> list[tuple[int, float]]:
+    """Return the number and the likelihood of every pass that can be compared with others.
+
+    Passes over documents leave the own words of each out of the topics that judge it, but for the first.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> likelihood_passes(SimpleNamespace(objective=(-3.0, -2.0))), likelihood_passes(SimpleNamespace())
+    ([(1, -3.0), (2, -2.0)], [])
+    """
+    passes = list(enumerate(getattr(found, "objective", ()), 1))
+    return passes[1:] if hasattr(found, "n_tokens") and getattr(found, "concentration", 0) != 0 else passes
+
+
+def leading_spectrum(spectrum: Any, n_components: int) -> list[tuple[int, float]]:
+    """Return the eigenvalues about the number of components, each with its number.
+
+    Those far behind are found too small, since more of them were not asked for: their fall would mean nothing.
+
+    Examples
+    --------
+    >>> leading_spectrum([3.0, 2.0, 1.0, 0.0, -1.0], 2)
+    [(1, 3.0), (2, 2.0), (3, 1.0)]
+    """
+    values = np.asarray(spectrum, dtype=np.float64).ravel()[: max(2 * n_components, n_components + 10)]
+    return [(number, value) for number, value in enumerate(values.tolist(), 1) if value > 1e-9 * values.max(initial=0)]
+
+
 def selection_charts(selection: Any) -> Told:
-    """Return the charts of a choice of the number of topics."""
+    """Return the charts of a choice of the number of topics, or of the classes of a mixture."""
     if selection is None:
         return {}
     charts: Told = {}
-    for key, title, text in (
-        ("bits", "Choice of the number: held-out bits", "Bits for each word held out; lower is better."),
-        ("coherence", "Choice of the number: coherence", "Mean NPMI of the topics' words; higher is better."),
-        ("stability", "Choice of the number: stability", "What topics of two halves of the documents share."),
-    ):
-        pairs = [(row["n_components"], row[key]) for row in selection.table]
-        charts[f"selection-{key}"] = (
-            lines({"": pairs}, x="topics", y=key, mark=float(selection.recommended), height=160),
-            title,
-            f"{text} {selection.reason}" if key == "bits" else text,
+    chosen, known = float(selection.recommended), selection.table[0].keys()
+    for key, name, text in JUDGED:
+        if key in known:
+            pairs = [(row["n_components"], row[key]) for row in selection.table]
+            charts[f"selection-{key}"] = (
+                lines({"": pairs}, x="number", y=name, mark=chosen, height=160),
+                f"{CHOICE}{name}",
+                f"{text} {selection.reason} The dashed line is at this number." if not charts else text,
+            )
+    spectrum = leading_spectrum(
+        getattr(selection, "spectrum", ()), max(int(row["n_components"]) for row in selection.table)
+    )
+    if len(spectrum) > 1:
+        charts["selection-spectrum"] = (
+            # Topics without their mean span one direction less than there are topics.
+            lines(
+                {"": [(number + 1, value) for number, value in spectrum]},
+                x="number",
+                y="eigenvalue",
+                log=True,
+                mark=chosen,
+                height=160,
+            ),
+            f"{CHOICE}spectrum",
+            "What each topic after the first adds to the variance between documents: directions of one half of them, "
+            "measured on the other half. A steep fall comes after the last topic.",
         )
     return charts

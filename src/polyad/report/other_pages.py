@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,18 +9,18 @@ import numpy as np
 from polyad.base.names import checked_names
 from polyad.report.drawing import bars, lines, matrix
 from polyad.report.excerpts import visible
-from polyad.report.fit_facts import fit_charts, fit_facts
+from polyad.report.fit_facts import fit_charts, fit_facts, selection_charts
 from polyad.report.page import Page
+from polyad.report.signals import spectrogram, waveform
 
-__all__ = ["envelope", "other_page"]
+__all__ = ["other_page"]
 
 MOST_SIGNALS = 12  # drawn
 MOST_ROWS = 60  # of a matrix that is drawn whole
 MOST_STEPS = 400  # of a decoded path
 TOP_FEATURES = 10
-POINTS = 400  # of a drawn signal, each with its lowest and highest value
 
-_SOURCES = "What was mixed, in the order of the variance that it explains: lowest and highest value of every moment."
+_SOURCES = "What was mixed, in the order of the variance that it explains; the band spans the values of every moment."
 
 
 @dataclass
@@ -40,7 +39,9 @@ class _Parts:
         self.sections.append([title, text, named, rows])
 
 
-def other_page(model: Any, X: Any, *, title: str) -> Page:
+def other_page(
+    model: Any, X: Any, *, title: str, selection: Any = None, rate: float | None = None, lengths: Any = None
+) -> Page:
     """Put together the page of a model of signals, of views, of noisy counts, or of a mixture.
 
     Parameters
@@ -52,17 +53,23 @@ def other_page(model: Any, X: Any, *, title: str) -> Page:
         model alone.
     title
         Of the page.
+    selection
+        What `select_n_components` gave for a mixture.
+    rate
+        Rows in a second, where rows are moments: adds spectrograms of sources.
+    lengths
+        Rows of every sequence, where X holds several one after the other.
     """
     parts = _Parts()
     if hasattr(model, "mixing_"):
-        _add_sources(parts, model, X)
+        _add_sources(parts, model, X, rate)
     elif hasattr(model, "x_loadings_"):
         _add_factors(parts, model, X)
     elif _is_of_components(model):
         _add_components(parts, model, X)
     else:
-        _add_classes(parts, model, X)
-    fit = fit_charts(model.diagnostics_)
+        _add_classes(parts, model, X, lengths)
+    fit = {**fit_charts(model.diagnostics_, _count(model)), **selection_charts(selection)}
     data = {
         "kind": "sections",
         "lead": f"{type(model).__name__} with {_count(model)} {_noun(model)}.",
@@ -106,14 +113,17 @@ def _features(model: Any, attribute: str, n_features: int) -> list[str]:
     return [str(m) for m in range(n_features)] if known is None else [visible(str(name), 60) for name in known]
 
 
-def _add_sources(parts: _Parts, model: Any, X: Any) -> None:
+def _add_sources(parts: _Parts, model: Any, X: Any, rate: float | None) -> None:
     names = _names(model, "source")
     if X is not None:
         shown = min(len(names), MOST_SIGNALS)
         signals = model.transform(X)
-        charts = [(_signal(signals[:, k]), names[k]) for k in range(shown)]
+        charts = [(waveform(signals[:, k], rate=rate, title=names[k]), "") for k in range(shown)]
         more = f" The first {shown} of {len(names)} are drawn." if shown < len(names) else ""
         parts.add("Sources", f"{_SOURCES}{more}", charts)
+        if rate is not None:
+            spectra = [(spectrogram(signals[:, k], rate, height=150), names[k]) for k in range(shown)]
+            parts.add("Spectrograms", "How strong each frequency of a source is over time: bright is strong.", spectra)
     features = _features(model, "feature_names_in_", model.mixing_.shape[0])
     parts.add(
         "Mixing",
@@ -121,27 +131,6 @@ def _add_sources(parts: _Parts, model: Any, X: Any) -> None:
         [(_largest_rows(model.mixing_, features, "measurement", "source"), "")],
     )
     parts.add("Certainty", "How well the data settle each source, from 0 to 1.", [], _certainty_rows(model, names))
-
-
-def envelope(signal: Any, n_points: int = POINTS) -> list[tuple[float, float]]:
-    """Return a signal as few points that look like it: the lowest and the highest value of every piece.
-
-    Examples
-    --------
-    >>> envelope([0.0, 3.0, -1.0, 2.0], 1)
-    [(0.0, -1.0), (0.0, 3.0)]
-    """
-    values = np.asarray(signal, dtype=np.float64)
-    edges = np.unique(np.linspace(0, len(values), min(n_points, len(values)) + 1).astype(int))
-    found = []
-    for first, last in pairwise(edges):
-        piece = values[first:last]
-        found += [(float(first), float(piece.min())), (float(first), float(piece.max()))]
-    return found
-
-
-def _signal(values: Any) -> Any:
-    return lines({"": envelope(values)}, x="sample", y="value", points=False, height=90)
 
 
 def _certainty_rows(model: Any, names: Sequence[str]) -> Any:
@@ -182,7 +171,7 @@ def _add_factors(parts: _Parts, model: Any, X: Any) -> None:
     if X is not None:
         given = X if isinstance(X, list | tuple) else (X,)
         shared = np.asarray(model.transform(*given))
-        charts = [(_signal(shared[:, k]), names[k]) for k in range(min(len(names), MOST_SIGNALS))]
+        charts = [(waveform(shared[:, k], title=names[k]), "") for k in range(min(len(names), MOST_SIGNALS))]
         parts.add("Sources", "The value of each source in every row of the data.", charts)
     parts.add("Certainty", "How well the data settle each source, from 0 to 1.", [], _certainty_rows(model, names))
 
@@ -206,7 +195,7 @@ def _add_components(parts: _Parts, model: Any, X: Any) -> None:
     )
     if X is not None:
         found = np.asarray(model.transform(X))
-        charts = [(_signal(found[:, k]), names[k]) for k in range(min(len(names), MOST_SIGNALS))]
+        charts = [(waveform(found[:, k], title=names[k]), "") for k in range(min(len(names), MOST_SIGNALS))]
         parts.add("Factors", "The estimate of each factor in every row of the data.", charts)
     parts.add("Certainty", "How well the data settle each factor, from 0 to 1.", [], _certainty_rows(model, names))
 
@@ -219,7 +208,7 @@ def _top_loadings(loadings: Any, features: Sequence[str], names: Sequence[str]) 
     return rows
 
 
-def _add_classes(parts: _Parts, model: Any, X: Any) -> None:
+def _add_classes(parts: _Parts, model: Any, X: Any, lengths: Any) -> None:
     is_chain = hasattr(model, "transmat_")
     what = "state" if is_chain else "class"
     names = _names(model, what)
@@ -234,11 +223,14 @@ def _add_classes(parts: _Parts, model: Any, X: Any) -> None:
         drawn = _largest_rows(values.T, features, "column", what)
         parts.add(title, f"One column for each {what}, one row for each column of the data.", [(drawn, "")])
     if X is not None:
-        found = np.asarray(model.predict(X))
+        found = np.asarray(model.predict(X, lengths) if is_chain else model.predict(X))
         if is_chain:
-            path = [(float(step), float(state)) for step, state in enumerate(found[:MOST_STEPS].tolist())]
+            shown = MOST_STEPS if lengths is None else min(MOST_STEPS, int(lengths[0]))
+            path = [(float(step), float(state)) for step, state in enumerate(found[:shown].tolist())]
             drawn = lines({"": path}, x="row", y="state", points=False, height=120, steps=True)
-            parts.add("Decoded path", f"The most probable states of the first {len(path):,} rows.", [(drawn, "")])
+            where = "" if lengths is None else " of the first sequence"
+            text = f"The most probable states of the first {len(path):,} rows{where}."
+            parts.add("Decoded path", text, [(drawn, "")])
         counts = np.bincount(found, minlength=len(names))
         rows = [[what, "rows"], *([name, f"{count:,}"] for name, count in zip(names, counts))]
         parts.add("Rows", f"How many rows of the data belong to each {what}.", [], rows)

@@ -17,7 +17,8 @@
     node.append(...children.filter((child) => child !== null && child !== undefined));
     return node;
   }
-  const bdi = (text) => el("bdi", { dir: "auto" }, text);
+  // A word stays on one line; only one too long for a column of a narrow window may break.
+  const bdi = (text) => el("bdi", { dir: "auto", class: text.length <= 16 && !text.includes(" ") && "whole" }, text);
   const percent = (share, digits = 1) =>
     share >= 0.0005 || share === 0 ? `${(100 * share).toFixed(digits)}%` : `${(100 * share).toPrecision(1)}%`;
   const number = (value) => value.toLocaleString("en");
@@ -36,7 +37,7 @@
 
   function table(columns, rows, attributes, caption) {
     const head = columns.map((column) =>
-      typeof column === "string" ? el("th", { scope: "col" }, column) : el("th", { scope: "col", class: column[1] || "n" }, column[0]));
+      typeof column === "string" ? el(column ? "th" : "td", { scope: "col" }, column) : el("th", { scope: "col", class: column[1] || "n" }, column[0]));
     return el("table", attributes || {}, caption ? el("caption", {}, caption) : null,
       el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
   }
@@ -48,6 +49,8 @@
     const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false,
       tooltip: { disableDefaultStyle: true }, config: { background: null, view: { stroke: null }, font: "system-ui, sans-serif",
         axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" }, legend: { labelFontSize: 12, titleFontSize: 12 } } };
+    const labels = ((spec.encoding || {}).y || {}).axis;
+    if (labels && labels.labelLimit && holder.clientWidth > 600) labels.labelLimit = 320;
     if (square) spec.width = spec.height = Math.max(holder.clientWidth - 2, 200);
     else { spec.width = "container"; spec.autosize = { type: "fit-x", contains: "padding" }; }
     const { view } = await vegaEmbed(holder, spec, options);
@@ -102,9 +105,11 @@
 
   // Topics
 
-  const label = (k) => `${k} · ${data.topics[k].name}`;
+  // A name in a script that runs from right to left keeps to itself: the number stays in front of it.
+  const label = (k) => `${k} · \u2068${data.topics[k].name}\u2069`;
   const topicButton = (k, text) =>
-    el("button", { class: "link", type: "button", "data-topic": k, on: { click: () => choose(k, true) } }, bdi(text || label(k)));
+    el("button", { class: "link", type: "button", "data-topic": k, on: { click: () => choose(k, true) } },
+      text ? null : `${k} · `, bdi(text || data.topics[k].name));
 
   function weightsOf([v, w]) {
     const weights = new Array(data.topics.length).fill(0);
@@ -113,6 +118,7 @@
     return weights;
   }
 
+  const hasErrors = data.views && data.views.some((view) => view.wordsOf.some((words) => words.length && words[0].length > 2));
   function topicSection() {
     const select = el("select", { id: "topic-select", "aria-label": "Topic", on: { change: () => choose(+select.value) } },
       ...data.topics.map((topic, k) => el("option", { value: k }, label(k))));
@@ -131,7 +137,8 @@
         el("label", { for: "weight" }, "Weight of the frequency, λ = "), el("output", { id: "weight-value", for: "weight" }), " ", slider,
         el("p", { class: "soft", id: "weight-help" }, "At 1 the most frequent words of the topic come first, at 0 those that other topics lack.")),
       el("p", {}, el("span", { class: "key" }), "in all texts ", el("span", { class: "key own" }), "in this topic"),
-      el("div", { class: "pair", id: "words" }));
+      el("p", { class: "soft" }, `Of the topic: the share of its words that are this one${hasErrors ? ", ± its standard error" : ""}. Of the word: the share of its uses that belong to the topic.`),
+      el("div", { class: "pair", id: "words" }), el("div", { id: "topic-groups" }));
     section("topics", "Topics", el("div", { class: "cols" }, left, right));
     if (data.documents.length) section("documents", "Typical documents",
       el("p", { class: "soft", id: "documents-lead" }), el("ol", { class: "docs", id: "documents-list" }));
@@ -168,21 +175,21 @@
     if (topic.alike.length) node.append(el("dt", {}, "Most alike"), el("dd", {},
       ...topic.alike.map(([k, mass]) => el("div", {}, topicButton(k), ` ${percent(mass, 0)} shared`))));
     clear(document.getElementById("topic-facts"), node);
-    if (data.groups) node.append(el("dt", {}, data.groups.title), el("dd", {}, groupBars()));
+    if (data.groups) clear(document.getElementById("topic-groups"), groupBars());
   }
   function groupBars() {
     const shares = data.groups.shares.map((row) => row[state.topic]);
     const most = Math.max(...shares, 1e-9);
     return table(["Group", "Share of this topic", [""]], data.groups.names.map((name, g) => el("tr", {}, el("td", {}, bdi(name)),
       el("td", {}, el("div", { class: "bar" }, el("i", {}), el("i", { width: `${(100 * shares[g]) / most}%` }))),
-      el("td", { class: "n" }, percent(shares[g])))), { class: "groups" });
+      el("td", { class: "n" }, percent(shares[g])))), { class: "groups" }, data.groups.title);
   }
 
   function documentItem([d, share, texts], k) {
     const [id, , others] = data.documents[d];
     const more = others.filter(([other]) => other !== k).slice(0, 3);
     return el("li", {},
-      el("p", {}, el("span", { class: "id" }, bdi(id)), ` ${percent(share, 0)} of it is topic ${k}`,
+      el("p", {}, el("span", { class: "id" }, bdi(id)), ` · ${percent(share, 0)} of it is topic ${k}`,
         more.length ? "; also " : null, ...more.flatMap(([other, s], at) => [at ? ", " : "", topicButton(other), ` ${percent(s, 0)}`])),
       ...texts.map((segments, v) => el("p", { dir: "auto" }, texts.length > 1 ? el("b", {}, `${data.views[v].name}: `) : null,
         ...segments.map((text, at) => (at % 2 ? el("mark", {}, text) : text)))));
@@ -200,6 +207,8 @@
     clear(document.getElementById("word-box"));
     document.getElementById("topic-select").value = k;
     for (const row of document.querySelectorAll("tr[data-row]")) row.setAttribute("aria-current", String(+row.dataset.row === k));
+    const keys = [...document.querySelectorAll("[data-swatch]")], drawn = keys.some((key) => +key.dataset.swatch === k);
+    for (const key of keys) key.classList.toggle("faint", drawn && +key.dataset.swatch !== k);
     topicFacts(); words(); documents();
     Object.values(views).forEach(show);
     history.replaceState(null, "", `#topic-${k}`);
@@ -237,7 +246,8 @@
       if (id.toLocaleLowerCase().includes(text) || entry[2].some((segments) => segments.join("").toLocaleLowerCase().includes(text))) entries.push([entry, k]);
     }));
     const seen = new Set(), found = entries.filter(([[d]]) => !seen.has(d) && seen.add(d));
-    document.getElementById("found").textContent = `${number(hits.length)} words` + (data.documents.length ? ` and ${number(found.length)} typical documents` : "");
+    const several = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+    document.getElementById("found").textContent = several(hits.length, "word") + (data.documents.length ? ` and ${several(found.length, "typical document")}` : "");
     clear(results,
       hits.length ? el("ul", { class: "legend" }, ...hits.slice(0, 24).map(([, , v, w]) => el("li", {}, el("button", { type: "button", class: "link", "data-found": w,
         on: { click: () => { chooseWord([v, w]); document.getElementById("word-box").scrollIntoView({ block: "center" }); } } }, bdi(data.views[v].words[w]))))) : "",
@@ -246,8 +256,8 @@
 
   function timeSection() {
     if (!data.times) return;
-    const swatch = ([k, colour]) => el("li", {}, el("span", { class: "key", background: colour }), k < 0 ? "all others" : topicButton(k));
-    section("time", "Over time", el("p", { class: "soft" }, data.times.note), chart("time"), el("ul", { class: "legend" }, ...data.times.colours.map(swatch)));
+    const swatch = ([k, colour]) => el("li", {}, el("span", { class: "key", background: colour, "data-swatch": k }), k < 0 ? "all others" : topicButton(k));
+    section("time", data.times.title, el("p", { class: "soft" }, data.times.note), chart("time"), el("ul", { class: "legend" }, ...data.times.colours.map(swatch)));
   }
   function groupSection() {
     if (!data.groups || !data.charts.groups) return;
@@ -261,7 +271,10 @@
       ...extra.map(([name, , form]) => el("td", { class: "n more" }, topic[name] === undefined ? "" : form(topic[name]))),
       el("td", {}, ...data.views.map((view, v) => el("div", {}, ...topic.top[v].flatMap((w, at) => [at ? ", " : "", bdi(view.words[w])])))) ));
     section("all", "All topics", el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of all topics" },
-      table([["Topic"], "Name", ["Share"], ...extra.map(([, title]) => [title, "n more"]), "Words"], rows, { class: "wide" })));
+      table([["Topic"], "Name", ["Share"], ...extra.map(([, title]) => [title, "n more"]), "Words"], rows, { class: "wide topics" })));
+    // In a narrow window the words of a topic stand below its name, and rows are no rows of a table for a browser any more.
+    for (const [tags, role] of [["", "table"], ["thead, tbody", "rowgroup"], ["tr", "row"], ["th", "columnheader"], ["td", "cell"]])
+      for (const node of tags ? document.querySelectorAll(`.topics :is(${tags})`) : document.querySelectorAll(".topics")) node.setAttribute("role", role);
     if (data.charts.tree) section("tree", "Which topics are alike", el("p", { class: "soft" }, "Topics that share most of their words join first, at the right."), chart("tree"));
   }
   function fitSection() {
@@ -284,6 +297,6 @@
     const asked = /^#topic-(\d+)$/.exec(location.hash);
     choose(asked && +asked[1] < data.topics.length ? +asked[1] : 0);
   } else plainSections();
-  fitSection();
+  if (data.facts.length) fitSection();
   Promise.all(drawings.map((drawing) => draw(...drawing))).then(() => document.body.setAttribute("data-drawn", "yes"));
 })();

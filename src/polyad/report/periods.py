@@ -20,21 +20,16 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?")
 
 @dataclass(frozen=True)
 class Labels:
-    """The parts that documents are divided in.
+    """The parts that documents are divided in."""
 
-    Attributes
-    ----------
-    names
-        Of the parts, in their order.
-    part_of
-        For each document the number of its part; -1 where it has none.
-    kind
-        "number" (years too), "date" (ISO dates) or "name".
-    """
+    names: tuple[str, ...]  # of the parts, in their order
+    part_of: NDArray[np.int32]  # for each document the number of its part; -1 where it has none
+    kind: str  # "number" (years too), "date" (ISO dates) or "name"
 
-    names: tuple[str, ...]
-    part_of: NDArray[np.int32]
-    kind: str
+    @property
+    def is_time(self) -> bool:
+        """Whether parts are dates or years; other numbers tell an order alone."""
+        return self.kind == "date" or all(name.isdecimal() and 1000 <= int(name) < 3000 for name in self.names)
 
     @property
     def n_without(self) -> int:

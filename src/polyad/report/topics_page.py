@@ -97,9 +97,10 @@ def topics_page(
         notes += [note] if note else []
         data |= _documents(subject, inputs, gathered)
         _add_divisions(data, charts, inputs[0], gathered, names)
-    data["views"] = [_view(view, chosen, errors) for view, chosen in zip(subject.views, shown)]
+    errors_of = [None] * len(shown) if errors is None else errors
+    data["views"] = [_view(view, chosen, own) for view, chosen, own in zip(subject.views, shown, errors_of)]
     data["lead"] = _lead(subject)
-    fit = {**fit_charts(subject.model.diagnostics_), **selection_charts(selection)}
+    fit = {**fit_charts(subject.model.diagnostics_, len(topics)), **selection_charts(selection)}
     data["fitCharts"] = [[name, chart_title, text] for name, (_, chart_title, text) in fit.items()]
     data["facts"] = [*fit_facts(subject.model), *notes]
     return Page(title, data, {**charts, **{name: chart for name, (chart, _, _) in fit.items()}})
@@ -154,7 +155,7 @@ def _short(value: Any) -> float:
 
 def _measured(
     subject: Subject, topics: list[dict[str, Any]], gathered: Gathered, *, uncertainty: bool, n_jobs: int | None
-) -> tuple[FloatArray | None, tuple[str, str] | None]:
+) -> tuple[list[FloatArray] | None, tuple[str, str] | None]:
     """Add coherence and stability to topics; return standard errors of words, and why there are none."""
     for topic, leading in zip(topics, gathered.leading):
         topic["leading"] = int(leading)
@@ -169,14 +170,16 @@ def _measured(
     model = subject.model
     if not uncertainty:
         return None, None
-    if n_views > 1 or hasattr(model, "weights_"):
+    if hasattr(model, "weights_"):
         return None, ("Errors", f"standard errors are not estimated for a {type(model).__name__}")
-    n_groups = min(32, MOST_BYTES // (4 * model.components_.size), source.n_rows)
+    n_groups = min(32, MOST_BYTES // (4 * sum(view.components.size for view in subject.views)), source.n_rows)
     if n_groups < LEAST_GROUPS:
         return None, ("Errors", "standard errors are not estimated: there are too many topics and words for it")
-    found = bootstrap(model, source, n_groups=n_groups, n_replicates=REPLICATES, n_jobs=n_jobs)
+    given = source if n_views == 1 else [view_of(source, number) for number in range(n_views)]
+    found = bootstrap(model, given, n_groups=n_groups, n_replicates=REPLICATES, n_jobs=n_jobs)
     _add(topics, "stability", found.stability)
-    return found.standard_errors, (
+    errors = found.standard_errors
+    return errors if isinstance(errors, list) else [errors], (
         "Errors", f"± is the standard error of a word in samples like this one, from {n_groups} groups of documents"
     )  # fmt: skip
 
@@ -256,7 +259,12 @@ def _add_divisions(
         coloured = coloured_topics(shares[filled])
         colours: list[list[Any]] = [[k, COLOURS[at]] for at, k in enumerate(coloured)]
         data["times"] = {
-            "note": _division_note(labels, "date", "The share of each topic in the words of every period."),
+            "title": "Over time" if labels.is_time else "In order",
+            "note": _division_note(
+                labels,
+                "date",
+                f"The share of each topic in the words of every {'period' if labels.is_time else 'part'}.",
+            ),
             "colours": colours + ([[-1, REST]] if len(coloured) < len(names) else []),
         }
     if given.groups is not None:

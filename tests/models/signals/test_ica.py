@@ -8,8 +8,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from polyad.datasets.signals import make_ica
 from polyad.decompose.whitening.symmetric import RankError
+from polyad.engine import signal_blocks
 from polyad.metrics import amari_distance
 from polyad.models import NoiseWarning
+from polyad.models.recipes.ica_start import rows_for_start
 from polyad.models.signals.ica import ICA
 
 
@@ -87,10 +89,14 @@ def test_more_channels_than_statistics_are_made_of():
 
 def test_a_start_of_the_user_and_white_signals():
     draw = make_ica(4000, 4, sources=("super", "sub"))
-    model = ICA().fit(draw.X)
-    again = ICA(w_init=model.components_).fit(draw.X)
-    assert np.allclose(again.components_, model.components_, atol=1e-3)
-    assert again.n_iter_ <= model.n_iter_
+    model = ICA(tol=1e-8, polish="full").fit(draw.X)
+    other = model.components_ + 0.1 * np.random.default_rng(0).standard_normal((4, 4))
+    again = ICA(tol=1e-8, polish="full", w_init=other).fit(draw.X)
+    assert np.allclose(again.components_, model.components_, atol=1e-6)
+    assert again.diagnostics_.converged
+    near = ICA(w_init=model.components_).fit(draw.X)
+    assert near.n_iter_ < again.n_iter_
+    assert np.abs(near.components_ - model.components_).max() > 1e-6  # without tol steps end at a share of the noise
     values, vectors = np.linalg.eigh(np.cov(draw.X.T, bias=True))
     whitener = (vectors / np.sqrt(values)).T
     white = (draw.X - draw.X.mean(axis=0)) @ whitener.T
@@ -149,6 +155,17 @@ def test_blocks_threads_and_order_of_samples_do_not_matter():
     parts = clone(model).fit([X[:1000], X[1000:]])
     assert np.allclose(parts.components_, whole.components_, atol=1e-8)
     assert np.allclose(clone(model).fit(X[::-1]).components_, whole.components_, atol=1e-8)
+
+
+def test_rows_of_the_start_are_chosen_by_what_is_in_them():
+    X = make_ica(9000, 3).X
+    chosen = rows_for_start(signal_blocks(X), 3).shard(0).rows
+    assert 1800 < len(chosen) < 2300
+    other = rows_for_start(signal_blocks(X[::-1]), 3).shard(0).rows
+    assert np.array_equal(chosen, other[::-1])
+    assert np.abs(np.cov(chosen.T) - np.cov(X.T)).max() < 0.2
+    same = signal_blocks(np.ones((9000, 3)))
+    assert rows_for_start(same, 3) is same or rows_for_start(same, 3).n_rows == 9000
 
 
 def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():

@@ -75,6 +75,14 @@ def test_fourth_cumulants_agree_with_loops():
         assert np.allclose(matrix, scale * brute_fourth(Z, axes[p], axes[q]), atol=1e-10)
 
 
+def test_both_cumulants_in_one_pass_agree_with_loops():
+    X, W = small()
+    found = ica.third_and_fourth_cumulants(*signals_of(X, W))
+    assert np.allclose(found[:3], brute_third(X, W) * (6 * 5 / 49), atol=1e-10)  # over N, and not unbiased
+    assert np.array_equal(found[3:], ica.fourth_cumulants(*signals_of(X, W)))
+    assert np.allclose(found[:3], found[:3].transpose(1, 2, 0), atol=1e-12)
+
+
 def test_many_components_use_fewer_contractions(monkeypatch):
     monkeypatch.setattr(ica, "ALL_PAIRS", 2)
     X, W = small()

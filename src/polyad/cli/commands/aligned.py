@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.commands.fit2 import fitted_views, make_aligned_model
+from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
-from polyad.cli.pairs import Side, SideOutput, check_lengths, check_pairs
+from polyad.cli.pairs import Side, SideOutput, listed_sides
 from polyad.cli.reading import read_new_corpus
-from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
 
@@ -42,17 +41,22 @@ def fit_aligned(
     method: str,
     n_words: int,
     *,
+    page: FitReport,
     reading: Reading,
     words: Words,
     running: Running,
     shown: Shown,
 ) -> None:
     """Learn the topics that two or more corpora share, whose rows belong together."""
+    from polyad.corpus.pairs import check_lengths, check_pairs
+
     output = Output(shown)
-    refuse_lost_work(out, shown)
+    refuse_lost_work(out or page.report, shown)
     estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, 0, method, running)
-    check_output(out, [*paths, *reading.files(), *words.files()], pattern=reading.pattern)
-    sides = _named(paths, reading)
+    inputs = [*paths, *reading.files(), *words.files()]
+    check_output(out, inputs, pattern=reading.pattern)
+    check_report(page, paths, [*inputs, out], reading.pattern)
+    sides = listed_sides(paths, reading)
     read = [_read(side, words, running, shown) for side in sides]
     for side, corpus in zip(sides[1:], read[1:]):
         check_lengths([sides[0], side], read[0], corpus, ignore_ids=False)
@@ -61,9 +65,11 @@ def fit_aligned(
         output.facts(_facts(sides, read))
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(corpus.vocabulary) for corpus in read), output)
-    seconds, notes = fitted_views(estimator, read, output)
+    views = {side.name: corpus for side, corpus in zip(sides, read)}
+    seconds, notes = fitted_views(estimator, views, output)
     if out is not None:
         estimator.save(out)
+    written = write_fit_report(page, estimator, read, sides, output)
     found = [_by_file(topic, sides) for topic in paired_topics(estimator, n_words)]
     reading_seconds = sum(corpus.report.seconds_reading + corpus.report.seconds_splitting for corpus in read)
     if shown.json:
@@ -81,6 +87,7 @@ def fit_aligned(
                     "steps": estimator.diagnostics_.seconds,
                 },
                 "notes": notes,
+                **({"report": page.report} if page.report else {}),
             }
         )
         return
@@ -90,19 +97,7 @@ def fit_aligned(
         ("Reading", rate(reading_seconds, len(read) * len(read[0]))),
         ("Fitting", rate(seconds, len(read[0])).replace("documents", "rows")),
     ]
-    output.facts([*times, *saved_facts(out)])
-
-
-def _named(paths: Sequence[str], reading: Reading) -> list[Side]:
-    """Return the corpora, each with the name of its file up to the first dot, or its path where two have the same."""
-    if sum(path == "-" for path in paths) > 1:
-        raise CallError("standard input can be read once only; give files for the other corpora.")
-    names = [Path(path).name.split(".")[0] or path for path in paths]
-    if len(set(names)) < len(names):
-        names = list(paths)
-    if len(set(names)) < len(names):
-        raise CallError("a corpus is given twice; give each of them once.")
-    return [Side(name, path, reading) for name, path in zip(names, paths)]
+    output.facts([*times, *saved_facts(out), *written])
 
 
 def _read(side: Side, words: Words, running: Running, shown: Shown) -> Corpus:

@@ -12,6 +12,7 @@ from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.pairs import Side
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.scaling import Scaling
 from polyad.cli.terminal.errors import CallError
@@ -104,7 +105,7 @@ def fit(
 
         fit_aligned(
             [corpus, *(others or [])], topics, out, polish, "jdtm" if method == DEFAULT_METHOD else method, n_words,
-            reading=reading, words=words, running=running, shown=shown,
+            page=page, reading=reading, words=words, running=running, shown=shown,
         )  # fmt: skip
         return
     from polyad.corpus.indexing.folder import is_indexed
@@ -116,7 +117,7 @@ def fit(
         words = replace(words, stop_words="none")
     inputs = [corpus, *reading.files(), *words.files()]
     check_output(out, inputs, pattern=reading.pattern)
-    check_report(page, corpus, [*inputs, out], reading.pattern)
+    check_report(page, [corpus], [*inputs, out], reading.pattern)
     scaling.check(corpus)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
@@ -134,7 +135,7 @@ def fit(
     if out is not None:
         estimator.save(out)
         scaling.done()
-    written = write_fit_report(page, estimator, read, corpus, reading, output)
+    written = write_fit_report(page, estimator, [read], [Side("", corpus, reading)], output)
     found = model_topics(estimator, n_words)
     if shown.json or (output.for_people and not shown.quiet):  # a pipe gets one line for each topic
         found = with_examples(found, estimator, read, corpus if output.for_people else None, reading)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
+from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
-from polyad.cli.pairs import Side, SideOutput, Sides, check_lengths, check_pairs, find_sides
+from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
@@ -87,6 +89,7 @@ def fit2(
     ] = "jdtm",
     n_words: Annotated[int, typer.Option("-n", "--words", metavar="N", help="Words to show of a topic.", min=1)] = 8,
     *,
+    page: FitReport,
     sides: Sides,
     reading: Reading,
     words: Words,
@@ -101,16 +104,19 @@ def fit2(
 
     For example:
     polyad fit2 english.txt french.txt -k 20 -o both.polyad
-    polyad fit2 acts.jsonl --left-column en --right-column fr
+    polyad fit2 acts.jsonl --left-column en --right-column fr --report acts.html
     polyad fit2 en.csv de.csv --left-stop-words english --right-stop-words none
     polyad transform both.polyad new-english.txt -o topics.csv
     """
     output = Output(shown)
-    refuse_lost_work(out, shown)
+    refuse_lost_work(out or page.report, shown)
     estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, private, method, running)
     found_sides = find_sides(left, right, reading, sides, both=True)
     read_files = [left, right, *sides.files(), *reading.files(), *words.files(), *side_words.files()]
     check_output(out, read_files, pattern=reading.pattern)
+    check_report(page, [side.path for side in found_sides], [*read_files, out], reading.pattern)
+    from polyad.corpus.pairs import check_lengths, check_pairs
+
     read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
     check_lengths(found_sides, *read, ignore_ids=sides.ignore_ids)
     check_pairs(found_sides, *read, ignore_ids=sides.ignore_ids)
@@ -121,13 +127,15 @@ def fit2(
     seconds, notes = fitted_views(estimator, read, output)
     if out is not None:
         estimator.save(out)
+    written = write_fit_report(page, estimator, read, found_sides, output)
     found = paired_topics(estimator, n_words)
     if shown.json:
-        output.result({**_values(estimator, found_sides, read, found, seconds, out), "notes": notes})
+        values = {**_values(estimator, found_sides, read, found, seconds, out), "notes": notes}
+        output.result({**values, "report": page.report} if page.report else values)
         return
     if not shown.quiet:
         show_paired_topics(output, found)
-    output.facts([*_time_facts(read, seconds), *saved_facts(out)])
+    output.facts([*_time_facts(read, seconds), *saved_facts(out), *written])
 
 
 def make_aligned_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:
@@ -164,7 +172,9 @@ def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Corp
         raise ValueError(f"{side}: {error}") from error
 
 
-def fitted_views(estimator: PolylingualLDA, read: list[Corpus], output: Output) -> tuple[float, list[str]]:
+def fitted_views(
+    estimator: PolylingualLDA, read: Sequence[Corpus] | Mapping[str, Corpus], output: Output
+) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
     with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):

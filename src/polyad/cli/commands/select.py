@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from polyad.cli.commands.report import need_extra
+from polyad.cli.files import check_output, file_note
 from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.terminal.errors import CallError
@@ -20,6 +23,9 @@ def select(
     corpus: CorpusPath,
     least: Annotated[int, typer.Option("--min", metavar="N", help="Fewest topics to judge.", min=1)] = 2,
     most: Annotated[int, typer.Option("--max", metavar="N", help="Most topics to judge.", min=1)] = 100,
+    page: Annotated[
+        str | None, typer.Option("--report", metavar="FILE", help="Write a page with a chart of each.")
+    ] = None,
     *,
     reading: Reading,
     words: Words,
@@ -35,12 +41,16 @@ def select(
     For example:
     polyad select texts/
     polyad select texts/ --min 5 --max 50 --json
+    polyad select texts/ --report choice.html
     """
     from polyad import select_n_components
 
     if least > most:
         raise CallError(f"--min is {least} and --max is {most}; the fewest cannot be more than the most.")
     output = Output(shown)
+    if page is not None:
+        need_extra()
+        check_output(page, [corpus, *reading.files(), *words.files()], pattern=reading.pattern)
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
         output.facts(corpus_facts(read))
@@ -59,7 +69,15 @@ def select(
         "spectrum": selection.spectrum,
         "corpus": corpus_values(read),
     }
-    output.result(values) if shown.json else _show(output, values)
+    if page is not None:
+        name = "" if corpus == "-" else f" of {Path(corpus).resolve().name}"
+        selection.report(page, title=f"How many topics{name}")
+    if shown.json:
+        output.result(values if page is None else {**values, "report": page})
+        return
+    _show(output, values)
+    if page is not None:
+        output.facts([("Report", file_note(page))])
 
 
 def _show(output: Output, values: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ class Arrays(Source):
     shards: tuple[Block, ...]
     n_columns_of_views: tuple[int, ...]
 
-    @property
-    def edges(self) -> tuple[int, ...]:
+    @cached_property
+    def edges(self) -> tuple[int, ...]:  # asked for several times in every pass
         """The row numbers at which the shards begin, and the number of all rows."""
         return (*(shard.start for shard in self.shards), self.shards[-1].start + self.shards[-1].n_rows)
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from polyad.models.showing import ShownSelection
+
 PATIENCE = 3  # numbers in a row that are worse than the best, after which a search upwards ends
 
 
 @dataclass(frozen=True)
-class MixtureSelection:
+class MixtureSelection(ShownSelection):
     """A range of numbers of components, judged.
 
     Attributes

@@ -10,16 +10,22 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.base.arrays import FloatArray
+from polyad.base.compiled import compiled
 from polyad.base.determined import NoiseWarning
 from polyad.decompose.diagonalisation import Diagonalisation
-from polyad.engine import Source, every
+from polyad.engine import Block, Source, Stacked, every, total
+from polyad.engine.sources.arrays import arrays_of
 from polyad.inference.separation import Separation, information
 from polyad.metrics import amari_distance
 from polyad.models.recipes.cross import SKEWED
 from polyad.moments.signals import ica as moments
+from polyad.moments.views.cross import dense_rows
 
-START_ROWS = 1 << 13  # likelihood steps from the moments of so many rows end where those from all rows do
+START_ROWS = 1 << 11  # likelihood steps from the moments of so many rows end where those from all rows do
+MORE_ROWS = 1 << 13  # above FEW components, where fixed-point steps come between
+HASHED = 8  # columns by which rows are chosen
 FEW = 20  # components up to which all statistics are cheap
+BOTH = "third and fourth"  # cumulants, where likelihood steps follow and the user has no wish
 FEW_MATRICES = 1 << 9  # times components: a start of 32 components needs no more than 16 of them
 LOOSE = 1e-2  # angle at which a diagonaliser may stop where likelihood steps follow
 CANDIDATES = ("fourth", "characteristic")
@@ -37,10 +43,37 @@ class Start:
     found: Any
 
 
-def rows_for_start(source: Source) -> Source:
-    """Return every n-th row, about 8,192 of them, for moments that likelihood steps follow."""
-    period = -(-source.n_rows // START_ROWS)
-    return source if period == 1 else every(source, period, (0,))
+def rows_for_start(source: Source, n_components: int) -> Source:
+    """Return some thousand rows, in memory, for moments that likelihood steps on all rows follow.
+
+    Which they are depends on what is in them and not on where they stand: any order of the rows gives the same.
+    """
+    share = (START_ROWS if n_components <= FEW else MORE_ROWS) / source.n_rows
+    if share >= 1:
+        return source
+    chosen = total(_chosen_rows, source, share).rows()
+    return source if chosen.shape[0] <= n_components else arrays_of([chosen])  # of rows that are all equal none may be
+
+
+def _chosen_rows(block: Block, share: float) -> Stacked:
+    rows = dense_rows(block.rows)
+    return Stacked((rows[_hashes(rows[:, :HASHED].view(np.uint64)) < share * 2.0**64],))
+
+
+@compiled
+def _hashes(cells):  # type: ignore[no-untyped-def]
+    """Return numbers of rows that look drawn and are the same for equal rows; the last steps are SplitMix64's."""
+    N, M = cells.shape
+    hashes = np.empty(N)
+    for n in range(N):
+        mixed = np.uint64(0)
+        for m in range(M):
+            mixed = (mixed ^ cells[n, m]) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(29)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        hashes[n] = np.float64(mixed ^ (mixed >> np.uint64(31)))
+    return hashes
 
 
 def likeliest_start(

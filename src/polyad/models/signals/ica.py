@@ -1,12 +1,11 @@
 """Independent component analysis by the method of moments."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
@@ -17,13 +16,13 @@ from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
-from polyad.engine.checks import is_parts
-from polyad.engine.inputs import matrix_of
 from polyad.inference.scores import CONTRASTS
-from polyad.inference.separation import SHARE_OF_NOISE, separate
+from polyad.inference.separation import separate
+from polyad.models.features import signal_source
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import STATISTICS
 from polyad.models.recipes.ica_start import (
+    BOTH,
     FEW,
     FEW_MATRICES,
     LOOSE,
@@ -35,19 +34,20 @@ from polyad.models.recipes.ica_start import (
     warn_unfinished,
     warn_where_halves_disagree,
 )
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.factor_model import FactorModel
 from polyad.moments.signals import ica as moments
 from polyad.moments.views.cross import dense_rows
 
 N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looked for
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
+FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
+SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
-class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ICA(FactorModel):
     """Independent sources of a mixture: moments, then a few likelihood steps with a density fitted to each source.
 
     Heavy tails, light tails and skewness are all made use of, and nothing has to be known of them. Where the mixtures
@@ -60,8 +60,9 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         K; None takes as many as the signals have directions with a variance.
     statistics
         "third" (skewness), "fourth" (kurtosis, as in JADE), "characteristic" (generalised covariances at imaginary
-        points, which see both), "generalised" (at real points), or "auto": "fourth" or "characteristic", whichever
-        gives the sources that are least like Gaussians; with noise by how reliable order three is.
+        points, which see both), "generalised" (at real points), or "auto": cumulants of both orders where likelihood
+        steps follow, otherwise "fourth" or "characteristic", whichever gives the sources that are least like
+        Gaussians; with noise by how reliable order three is.
     noise
         "none", or "gaussian" for mixtures with Gaussian noise of any covariance. Its statistics need many samples: a
         :class:`polyad.models.NoiseWarning` says when the two halves of the data give different sources.
@@ -74,8 +75,8 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     whiten
         False where the signals are white and centred already; they are then taken as they are.
     tol
-        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this, or above a twentieth of its
-        sampling error.
+        Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this; None for a twentieth of its
+        sampling error, 1 / sqrt(N). With 1e-8 and ``polish="full"`` fits from any start agree to about 1e-7.
     w_init
         K x M, an unmixing matrix to begin at in place of the moments, such as ``components_`` of another fit.
     method
@@ -115,9 +116,6 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
-    has_topics: ClassVar[bool] = False
-    n_views: ClassVar[int] = 1
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -127,7 +125,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         polish: str = "fast",
         fun: str = "adaptive",
         whiten: bool = True,
-        tol: float = 1e-4,
+        tol: float | None = None,
         w_init: ArrayLike | None = None,
         method: str | Diagonaliser | SimilarityDiagonaliser | None = None,
         step: float = 1.0,
@@ -161,21 +159,31 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Not used.
         """
         _refuse_unknown(self)
-        watch, source = StopWatch(), self._source(X)
+        watch, source = StopWatch(), signal_source(self, X, reset=True)
         with watch("whiten"):
             self.mean_, covariance = self._mean_and_covariance(source)
             whitener, spectrum = _pca_whitener(covariance, self.n_components)
             whitener = whitener if self.whiten else np.eye(source.n_columns)
             whitening = moments.SignalWhitening(whitener, self.mean_)
         with watch("moments"):
-            start = self._start(source, whitening)
+            few = rows_for_start(source, whitener.shape[0]) if self._polishes else source
+            start = self._start(source, few, whitening)
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
         if self._polishes:
-            tol = max(self.tol, SHARE_OF_NOISE / source.n_rows**0.5)
+            tol = SHARE_OF_NOISE / source.n_rows**0.5 if self.tol is None else self.tol
             with watch("polish"):
                 separation = separate(
-                    source, self.mean_, unmixing, fun=self.fun, tol=tol, max_newton=MOST_STEPS[self.polish]
+                    source,
+                    self.mean_,
+                    covariance,
+                    unmixing,
+                    fun=self.fun,
+                    tol=tol,
+                    max_fixed=0 if start.statistics == BOTH and self.fun == "adaptive" else 64,
+                    max_newton=MOST_STEPS[self.polish],
+                    max_fits=FITS if self.tol is None else None,
+                    few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
                 )
             unmixing, converged = separation.unmixing, separation.converged
             n_iter = separation.n_fixed + separation.n_newton
@@ -201,7 +209,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self)
         with running(self.n_jobs):
             whitening = moments.SignalWhitening(self.components_, self.mean_)
-            return in_precision_of(X, rows(moments.whitened_rows, self._like_fitted(X), whitening))
+            return in_precision_of(X, rows(moments.whitened_rows, signal_source(self, X, reset=False), whitening))
 
     @single_threaded_blas()
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -210,44 +218,11 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with running(self.n_jobs):
             return _as_given(rows(_mixtures, signal_blocks(X), self.mixing_, self.mean_), X)
 
-    @property
-    def n_iter_(self) -> int:
-        """Likelihood steps; without any, sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that single precision is kept."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _source(self, X: Any) -> Source:
-        X = matrix_of(X)
-        if not is_parts(X) and not isinstance(X, Source):
-            # Values are checked on the way into a source, whose message names the cell.
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-            return signal_blocks(X)
-        source = signal_blocks(X)
-        if source.n_rows < 2:
-            raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
-        self.n_features_in_ = source.n_columns
-        return source
-
-    def _like_fitted(self, X: Any) -> Source:
-        X = matrix_of(X)
-        if not is_parts(X) and not isinstance(X, Source):
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        source = signal_blocks(X)
-        if source.n_columns != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.n_columns} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features."
-            )
-        return source
 
     @property
     def _polishes(self) -> bool:
@@ -267,7 +242,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             raise ValueError(f"whiten=False keeps all {mean.size} channels; n_components is {self.n_components!r}.")
         return np.zeros_like(mean), covariance
 
-    def _start(self, source: Source, whitening: moments.SignalWhitening) -> Start:
+    def _start(self, source: Source, few: Source, whitening: moments.SignalWhitening) -> Start:
         """Return the sources of white signals that the moments, or the user, begin with."""
         if self.w_init is not None:
             return start_of_user(self.w_init, whitening)
@@ -280,14 +255,16 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             start = Start(statistics, reliability, *unmix(source))
             warn_where_halves_disagree(source, lambda rows: unmix(rows)[0])
             return start
-        few = self._polishes and whitening.n_components > FEW
-        rows = rows_for_start(source) if self._polishes else source
+        many = self._polishes and whitening.n_components > FEW
+        statistics = self.statistics
+        if self._polishes and statistics == "auto":
+            statistics = "fourth" if many else BOTH
         return likeliest_start(
-            "fourth" if few and self.statistics == "auto" else self.statistics,
-            rows,
+            statistics,
+            few,
             whitening,
             lambda statistics: _matrices(
-                statistics, rows, whitening, self.step, max(4, FEW_MATRICES // whitening.n_components) if few else None
+                statistics, few, whitening, self.step, max(4, FEW_MATRICES // whitening.n_components) if many else None
             ),
             self._diagonalise,
         )
@@ -315,8 +292,8 @@ def _refuse_unknown(model: ICA) -> None:
     for name, values in known.items():
         if (value := getattr(model, name)) not in values:
             raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, values))}.")
-    if not (isinstance(model.tol, float | int) and model.tol > 0):
-        raise ValueError(f"tol is {model.tol!r}; give a number above 0.")
+    if model.tol is not None and not (isinstance(model.tol, float | int) and model.tol > 0):
+        raise ValueError(f"tol is {model.tol!r}; give a number above 0, or None.")
 
 
 def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[FloatArray, FloatArray]:
@@ -354,6 +331,8 @@ def _matrices(
     K = whitening.n_components
     if statistics == "third":
         return moments.third_cumulants(source, whitening)
+    if statistics == BOTH:
+        return moments.third_and_fourth_cumulants(source, whitening)
     if statistics == "fourth":
         return moments.fourth_cumulants(source, whitening, n_matrices)
     points = step * np.eye(K)
