@@ -30,7 +30,7 @@ def draw(chart: Chart, rows: Sequence[Row], file: Path) -> None:
     """Draw a chart; panels have axes of their own."""
     rows = [row for row in rows if chart.only(row)]
     panels = sorted({row[chart.panels] for row in rows}) if chart.panels else [""]
-    names = sorted({str(row[chart.line]) for row in rows})
+    names = sorted({_line_name(chart, row) for row in rows})
     parts = []
     for panel in panels:
         own = [row for row in rows if not chart.panels or row[chart.panels] == panel]
@@ -46,10 +46,16 @@ def _panel_title(panel: object) -> str:
     return ", ".join([PANELS.get(kind, kind), *rest])
 
 
+def _line_name(chart: Chart, row: Row) -> str:
+    """Return what the key calls a line: a number with what it is a number of."""
+    value = row[chart.line]
+    return value if isinstance(value, str) else f"{chart.line} = {value:g}"
+
+
 def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row], names: list[str]) -> alt.LayerChart:
     """Draw means over repetitions with bars from the least to the largest; lines differ in dash and mark as well."""
     columns = (chart.x, chart.y, chart.line)
-    values = [{name: row[name] for name in columns} | {chart.line: str(row[chart.line])} for row in rows]
+    values = [{name: row[name] for name in columns} | {chart.line: _line_name(chart, row)} for row in rows]
     places = sorted({row[chart.x] for row in (*rows, *paper)})
     whole = all(float(place).is_integer() for place in places)
     number = "~s" if whole and places[-1] >= 1000 else "d" if whole else "~g"
