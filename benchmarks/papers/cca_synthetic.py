@@ -142,7 +142,7 @@ def measure_steps(N, draw) -> list[Row]:
 SENSITIVITY = Experiment(
     name="beyond-cca-figure-3",
     source="Beyond CCA, Figure 3 (right)",
-    title="Sensitivity of discrete CCA by generalised covariances to the step, the paper's delta, of its processing points",
+    title="Sensitivity of discrete CCA by generalised covariances to the step (delta) of its processing points",
     found="Processing points have to be small, or the exponentials blow up; 0.1 is the default.",
     settings=step_settings,
     measure=measure_steps,
