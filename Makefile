@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test coverage test-slow test-versions mutants lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
+.PHONY: env demo test coverage test-slow fuzz test-versions mutants lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -43,6 +43,10 @@ gallery: env
 
 test-slow: env
 	$(BIN)/python -m pytest -m slow
+
+# A hundred thousand broken inputs of every format: half an hour of one core, and goes on where it was stopped.
+fuzz: env
+	$(BIN)/python tests/fuzzing.py fuzz.jsonl
 
 # The wheel with the lowest and the newest versions that it allows, and without pandas.
 test-versions: env

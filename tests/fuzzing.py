@@ -1,14 +1,21 @@
 """Broken input by the thousand, in a process of limited memory: ``python fuzzing.py NAME INPUTS SEED FOLDER``.
 
 Every input is read or refused in a sentence. Anything else is a failure, and printed with its traceback.
+``python fuzzing.py LOG [NAMES]`` tries 100,000 inputs of every format in parts, and none that are in the log again.
 """
 
+import functools
+import gc
 import hashlib
 import io
 import json
+import os
 import re
 import resource
+import subprocess
 import sys
+import tempfile
+import time
 import traceback
 import warnings
 import zipfile
@@ -29,6 +36,8 @@ TOKENS = [
     b"text", b"id",
 ]  # fmt: skip
 MEGABYTES = 300
+FORMATS = ("lines", "jsonl", "csv", "tsv", "parquet", "uci", "ldac", "mtx", "npz", "packed", "folder")
+PARTS, PART = 5, 20_000
 NUMBER = re.compile(rb"\d+")
 
 
@@ -61,29 +70,37 @@ def read_texts_and_counts(name, folder):
     """Return a function that reads one input in a format."""
     from polyad.corpus import TOPIC_WORDS, CorpusError, ReadOptions, TextOptions, read_blocks, read_corpus
     from polyad.corpus.formats.recognise import FORMATS
-    from test_fuzz import PACKED, VALID
+    from test_fuzz import FILES, PACKED, VALID
 
     pairs = TextOptions(stop_words="auto", ngrams=(1, 2))
 
-    sound = list(PACKED.values()) if name == "packed" else [VALID[name]]
+    sound = list({"packed": PACKED, "folder": FILES}.get(name, {name: VALID.get(name)}).values())
     change = forged_npz if name == "npz" else mutated
-    file = folder / "input"
+    file = source = folder / "input"
+    if name == "folder":
+        source.mkdir()
+        (source / "b.txt").write_text("a sound file beside it")
+        file = source / "a"
     (folder / "input.vocab.txt").write_text("a\nb\nc\n" if name == "npz" else "a\nb\nc\nd\n")
 
     def read(rng):
         data = sound[rng.integers(len(sound))]
         file.write_bytes(data if rng.random() < 0.05 else (change if rng.random() < 0.7 else mutated)(data, rng))
-        chosen = name if name in FORMATS and rng.random() < 0.8 else None
-        reading = ReadOptions(format=chosen, skip_bad=bool(rng.random() < 0.5))
+        told = name if name in FORMATS and rng.random() < 0.8 else None
+        reading = ReadOptions(format=told, skip_bad=bool(rng.random() < 0.5))
         try:
             if rng.random() < 0.7:
-                words = [None, None, TOPIC_WORDS, TextOptions(ngrams=(1, 2)), pairs][rng.integers(5)]
-                corpus = read_corpus(file, words, reading=reading, n_jobs=1)
+                # What is read is what is broken: how words are chosen afterwards is tried less often.
+                words = (
+                    None if rng.random() < 0.7 else [TOPIC_WORDS, TextOptions(ngrams=(1, 2)), pairs][rng.integers(3)]
+                )
+                corpus = read_corpus(source, words, reading=reading, n_jobs=1)
                 assert corpus.counts.shape == (len(corpus.ids), len(corpus.vocabulary))
                 assert corpus.report.reading.documents == len(corpus)
             else:
-                blocks = read_blocks(file, TextOptions(), vocabulary=list("abcd"), reading=reading, documents=2)
-                assert all(block.shape[1] == 4 and len(block) <= 2 for block in blocks)
+                some = 2 if rng.random() < 0.1 else 100
+                blocks = read_blocks(source, TextOptions(), vocabulary=list("abcd"), reading=reading, documents=some)
+                assert all(block.shape[1] == 4 and len(block) <= some for block in blocks)
         except CorpusError:
             return False
         return True
@@ -91,10 +108,16 @@ def read_texts_and_counts(name, folder):
     return read
 
 
+@functools.cache
+def arrays_of(data):
+    """Return the arrays of a sound npz."""
+    with np.load(io.BytesIO(data)) as archive:
+        return {name: archive[name] for name in archive.files}
+
+
 def forged_npz(data, rng):
     """Put something else into an array of a sparse matrix, so that all check sums hold."""
-    with np.load(io.BytesIO(data)) as archive:
-        arrays = {name: archive[name].copy() for name in archive.files}
+    arrays = {name: array.copy() for name, array in arrays_of(data).items()}
     key = str(rng.choice(list(arrays)))
     strange = [0, 1, -1, 2, 3, 1000, 10**6, 2**31 - 1, 2**31, 2**62, -(2**40)]
     if key == "format":
@@ -236,6 +259,7 @@ def main(names, n_inputs, seed, folder):
     for read in readers.values():
         for _ in range(10):
             read(rng)  # loads what is loaded once
+    gc.freeze()  # what is loaded is not looked through again and again
     limit_memory()
     found = {name: tried(read, int(n_inputs), rng) for name, read in readers.items()}
     sys.stdout.write(json.dumps(found))
@@ -254,5 +278,33 @@ def tried(read, n_inputs, rng):
     return {**done, "failures": failures}
 
 
+def in_a_process(names, n_inputs, seed):
+    """Return what `main` prints in a process of its own, whose memory is limited."""
+    import polyad
+
+    environment = {**os.environ, "PYTHONPATH": str(Path(polyad.__file__).parents[1]), "OPENBLAS_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        call = [sys.executable, "-W", "ignore", __file__, ",".join(names), str(n_inputs), str(seed), folder]
+        done = subprocess.run(call, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return json.loads(done.stdout)
+
+
+def all_parts(log, names=""):
+    """Try the parts of formats that a log does not have, and write what was found there, a line for each."""
+    log = Path(log)
+    for part in range(1, PARTS + 1):
+        for name in names.split(",") if names else (*FORMATS, "model"):
+            known = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+            if any((line["format"], line["part"]) == (name, part) for line in known):
+                continue
+            start = time.perf_counter()
+            found = in_a_process([name], PART, part)[name]
+            line = {"format": name, "part": part, **found, "seconds": round(time.perf_counter() - start)}
+            with log.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    all_parts(*sys.argv[1:]) if len(sys.argv) < 4 else main(*sys.argv[1:])

@@ -1,7 +1,7 @@
 """Sequences whose items are made when they are asked for."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.base.items import Items
@@ -23,6 +23,7 @@ PLACES = st.none() | st.integers(-9, 9)
 
 
 @given(st.integers(0, 6), PLACES, PLACES, st.none() | st.integers(-4, 4).filter(bool))
+@settings(max_examples=40, deadline=None)
 def test_slices_are_those_of_a_tuple(n, first, last, step):
     assert Squares(n)[first:last:step] == tuple(k * k for k in range(n))[first:last:step]
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.base.names import MAX_NAME, checked_names, given_names
@@ -50,6 +50,7 @@ WORDS = st.lists(st.text("abcé ", min_size=1, max_size=5), unique=True, min_siz
 
 
 @given(WORDS, st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
 def test_a_vocabulary_is_the_same_in_every_form(words, random):
     pairs = list(enumerate(words))
     random.shuffle(pairs)

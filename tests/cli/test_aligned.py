@@ -87,3 +87,96 @@ def test_ids_that_differ_are_told(polyad, tmp_path):
     done = polyad("fit", *paths, "--aligned", "-k", 1, "--min-df", 1, "--stop-words", "none")
     assert done.code == 1
     assert "documents that belong together must be in the same row" in done.err.replace("\n", " ")
+
+
+def fitted_on_three(polyad, files, tmp_path):
+    path = tmp_path / "m.polyad"
+    assert polyad("fit", *files, "--aligned", "-k", 2, "-o", path, "--stop-words", "none", "-q").code == 0
+    return path
+
+
+def shares_in(table):
+    return np.array([[float(cell) for cell in line.split(",")[-2:]] for line in table.splitlines()[1:]])
+
+
+def test_documents_of_some_views_or_all(polyad, files, tmp_path, monkeypatch):
+    path = fitted_on_three(polyad, files, tmp_path)
+    model = load_model(path)
+    every = polyad("transform", path, *files)
+    assert every.code == 0, every.err
+    counts = [
+        np.array([[line.split().count(word) for word in words] for line in file.read_text().splitlines()])
+        for file, words in zip(files, model.vocabularies_)
+    ]
+    assert np.allclose(shares_in(every.out), model.transform(counts))
+    monkeypatch.setattr("polyad.cli.commands.transform.BLOCK_DOCUMENTS", 7)
+    assert polyad("transform", path, *files).out == every.out
+    german = polyad("transform", path, files[2], "--view", 2)
+    assert np.allclose(shares_in(german.out), model.transform([None, None, counts[2]]))
+    mixed = polyad("transform", path, files[2], files[0], "--view", 2, "--view", 0)  # in any order
+    assert np.allclose(shares_in(mixed.out), model.transform([counts[0], None, counts[2]]))
+    assert np.abs(shares_in(mixed.out) - shares_in(german.out)).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "give all of them in the order of the fit, or say which each is with --view (0 to 2"),
+        (["--view", 3], "--view is a number from 0 to 2"),
+        (["--view", 0, "--view", 1], "--view is given 2 times for 1 files"),
+        (["--view", 0, "--left-column", "text"], "options of a left and a right side are for models of two corpora"),
+    ],
+)
+def test_which_view_is_told_or_asked_for(polyad, files, tmp_path, options, message):
+    path = fitted_on_three(polyad, files, tmp_path)
+    for command in ("transform", "topics", "evaluate"):
+        done = polyad(command, path, files[0], *options)
+        assert (done.code, message in done.err.replace("\n", " ")) == (2, True), done.err
+    (tmp_path / "short.txt").write_text("kuh milch\n")
+    done = polyad("transform", path, *files[:2], tmp_path / "short.txt")
+    assert done.code == 1
+    assert "each document needs its partner in the same row" in done.err
+
+
+def test_words_of_each_view_are_guessed(polyad, files, tmp_path):
+    path = fitted_on_three(polyad, files, tmp_path)
+    done = polyad("evaluate", path, *files, "--json")
+    assert done.code == 0, done.err
+    values = done.json()["views"]
+    assert [of["view"] for of in values] == ["view 0", "view 1", "view 2"]
+    for of in values:
+        assert abs(of["bits"] - 2) < 0.2, "four words of a subject are alike"
+        assert abs(of["unigram_bits"] - 3) < 0.1, "and eight words of all"
+        assert len(of["topic_coherence"]) == 2
+    alone = polyad("evaluate", path, files[2], "--view", 2, "--json").json()["views"]
+    assert alone[0]["bits"] == values[2]["bits"]
+    shown = polyad("evaluate", path, *files)
+    assert "view 2: documents\t80" in shown.out
+    assert "fair only of documents" in shown.err
+
+
+def test_examples_of_aligned_corpora(polyad, files, tmp_path, monkeypatch):
+    path = fitted_on_three(polyad, files, tmp_path)
+    topics = polyad("topics", path, *files, "--json").json()["topics"]
+    lines = [file.read_text().splitlines() for file in files]
+    for topic in topics:
+        example = topic["example"]
+        row = int(example["id"])
+        assert example["texts"] == {f"view {number}": lines[number][row] for number in range(3)}
+        assert set(lines[2][row].split()) <= set(topic["view 2"]["words"][:4])
+        assert example["share"] > 0.9
+    call = ("fit2", *files[:2], "-k", 2, "--stop-words", "none")
+    assert all("texts" in topic["example"] for topic in polyad(*call, "--json").json()["topics"])
+    assert "e.g." not in polyad(*call).out  # one line for each topic in a pipe
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("LINES", "100")
+    for columns in (120, 40):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        shown = polyad(*call).out
+        assert "e.g. " in shown
+        assert max(map(len, shown.splitlines())) <= columns
+    assert "left: " in shown
+    assert "right: " in shown
+    for words in WORDS["fr"]:
+        assert all(word in shown for word in words), "no word is broken in a narrow terminal"

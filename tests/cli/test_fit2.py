@@ -253,7 +253,7 @@ def test_other_models_and_private_topics(polyad, folder, texts, tmp_path):
     PolylingualLDA(2).fit([*counts, counts[0]]).save(path)
     assert polyad("topics", path).out.startswith("topic\tshare\tview 0\tview 1\tview 2\n")
     assert "2 topics over 36, 36 and 36 words" in polyad("info", path).out
-    assert "a model of 3 corpora" in polyad("transform", path, *files).err
+    assert "a model of 3 corpora, and 2 are given" in polyad("transform", path, *files).err
 
 
 def test_a_model_of_measurements_has_no_topics(polyad, folder, tmp_path):

@@ -76,6 +76,15 @@ def test_three_texts_at_the_default_are_enough(polyad, tmp_path):
 def test_a_topic_for_each_document_deserves_a_note(polyad, corpus):
     assert "12 topics of 12 documents" in " ".join(polyad("fit", corpus, "-k", 12).err.split())
     assert "hardly a subject" not in polyad("fit", corpus, "-k", 3).err
+    assert "Ask for 3 or fewer (-k)" in " ".join(polyad("fit", corpus, "-k", 12).err.split())
+
+
+def test_one_thing_is_not_called_many(polyad, corpus, tmp_path):
+    (tmp_path / "one.txt").write_text("the rain and the wind of the sea\n")
+    told = polyad("fit", tmp_path / "one.txt", "-k", 1).err
+    assert "There is 1 document, and" in told
+    assert "hardly a subject" not in told, "there is nothing to ask fewer of"
+    assert "Dropped: 1 short word, 2 in all (a)" in polyad("fit", corpus, "-k", 2).err
 
 
 def test_quiet_without_a_file_is_told_before_the_work(polyad, corpus, tmp_path):
@@ -281,3 +290,47 @@ def test_the_help_points_to_the_glossary(polyad):
         assert {"topic", "share", "background", "certainty", "bits per word", "coherence", "signal, noise"} <= set(
             words
         )
+
+
+def on_a_terminal(monkeypatch, columns):
+    """Let the command see a terminal that draws no colours."""
+    for name, value in {"TERM": "dumb", "LINES": "100", "COLUMNS": str(columns)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+
+
+def test_numbers_are_never_cut(polyad, corpus, monkeypatch):
+    """What has no room in a narrow terminal is left out as a column, and not of every number."""
+    on_a_terminal(monkeypatch, 40)
+    narrow = polyad("select", corpus, "--min", 1, "--max", 2).out
+    assert "…" not in narrow
+    assert narrow.splitlines()[0].split() == ["topics", "bits", "coherence"]
+    assert re.search(r"^ +1 +\d\.\d{3} +-?\d\.\d{3}", narrow, re.MULTILINE)
+    on_a_terminal(monkeypatch, 80)
+    wide = polyad("select", corpus, "--min", 1, "--max", 2).out
+    assert wide.splitlines()[0].split() == ["topics", "bits", "coherence", "stability", "seconds"]
+
+
+@pytest.mark.parametrize("command", [[], ["fit"], ["transform"], ["convert"]])
+def test_help_in_40_columns_cuts_nothing(polyad, monkeypatch, command):
+    on_a_terminal(monkeypatch, 120)
+    wide = polyad(*command, "--help").out
+    on_a_terminal(monkeypatch, 40)
+    narrow = polyad(*command, "--help").out
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert "…" not in narrow
+    assert not re.search(r"[a-z]\.\.\.", narrow), "what a command does is told to its end"
+    for option in set(re.findall(r"--[a-z-]+", wide)):
+        assert option in narrow
+    examples = [line.strip(" │") for line in wide.splitlines() if line.strip(" │").startswith("polyad ")]
+    assert len(examples) > 1
+    for example in examples:
+        assert example in " ".join(narrow.split())
+
+
+def test_sentences_about_the_best_number(polyad, corpus):
+    told = " ".join(polyad("select", corpus, "--min", 1, "--max", 3).err.split())
+    assert "fewest of all" in told
+    assert "0.000 more" not in told
+    worse = "2 topics: the spectrum falls sharply after them (and held-out bits are 3.968, 0.012 above the best, at 5)."
+    assert "3.968 bits each, 0.012 more than the best, at 5)" in for_people(worse)

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.cli.terminal.errors import CallError
@@ -20,6 +20,7 @@ HOSTILE = st.text(st.sampled_from("ab \t\n\x00\x1b\x7f\u202e\u200b\u2028é汉‌
 
 
 @given(HOSTILE)
+@settings(max_examples=40, deadline=None)
 def test_nothing_hides_or_moves_the_cursor(text):
     for found in (clean(text), shown(text, 9), one_line(text), sentence(text), shortened(text, 9)):
         assert not any(bad in found for bad in "\x00\x1b\x7f\u202e\u200b\u2028\n\t\ud800")

@@ -74,6 +74,13 @@ PACKED = {
     "xz": lzma.compress(JSONL),
     "utf-16": ROWS[3][1].encode("utf-16"),
 }
+FILES = {
+    "page": b"<!doctype html><head><title>A &amp; b</title><style>p {}</style></head><body><p>one &eacute; "
+    b"<b>two</b><script>x = '<p>'</script><!-- no --></p><p>three&#8217;s</body>",
+    "text": "été 日本, one two\n\nthree".encode(),
+    "utf-16": ROWS[3][1].encode("utf-16"),
+    "gzip": gzip.compress(b"one two three", mtime=0),
+}
 FUZZ = settings(
     max_examples=100,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.corpus import make_corpus
@@ -29,12 +29,13 @@ SIZES = st.lists(st.integers(0, 4), max_size=8)
 
 
 @given(SIZES, SIZES)
+@settings(max_examples=40, deadline=None)
 def test_blocks_have_the_same_rows_whatever_the_cuts(left, right):
     n_rows = min(sum(left), sum(right))
     both = corpus_of(range(1, n_rows + 1))
     # The last block of the longer side ends where the other one does.
     found = list(
-        aligned_blocks(NAMES, cut(both, _ended(left, n_rows)), cut(both, _ended(right, n_rows)), ignore_ids=False)
+        aligned_blocks(NAMES, [cut(both, _ended(left, n_rows)), cut(both, _ended(right, n_rows))], ignore_ids=False)
     )
     assert all(x.ids == y.ids and len(x) == len(y) > 0 for x, y in found)
     assert [number for x, _ in found for number in x.ids] == list(both.ids)
@@ -55,16 +56,16 @@ def _ended(sizes, n_rows):
 def test_the_longer_of_two_streams_is_named(lengths, longer):
     blocks = [iter([corpus_of(range(n))]) for n in lengths]
     with pytest.raises(ValueError, match=f"{longer} has more than the 2 documents of the other side"):
-        list(aligned_blocks(NAMES, *blocks, ignore_ids=False))
+        list(aligned_blocks(NAMES, blocks, ignore_ids=False))
 
 
 def test_ids_that_differ_are_told_with_their_row_in_all_blocks():
     left, right = corpus_of(range(5), ids=list("abcde")), corpus_of(range(5), ids=list("abcxe"))
     blocks = [cut(left, [2, 3]), cut(right, [1, 4])]
     with pytest.raises(ValueError, match=r"row 4 is 'd' on the left and 'x' on the right \(en\.txt and fr\.txt\)"):
-        list(aligned_blocks(NAMES, *blocks, ignore_ids=False))
+        list(aligned_blocks(NAMES, blocks, ignore_ids=False))
     again = [cut(left, [2, 3]), cut(right, [1, 4])]
-    assert sum(len(x) for x, _ in aligned_blocks(NAMES, *again, ignore_ids=True)) == 5
+    assert sum(len(x) for x, _ in aligned_blocks(NAMES, again, ignore_ids=True)) == 5
 
 
 def test_numbers_that_reading_gave_are_no_ids():

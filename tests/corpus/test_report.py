@@ -1,7 +1,7 @@
 """What is told about words that were left out, and about what a reader met."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.corpus import CorpusError, CorpusReport, Dropped, ReadReport
@@ -11,6 +11,7 @@ TOTALS = st.dictionaries(st.text("abcde", min_size=1, max_size=3), st.integers(1
 
 
 @given(TOTALS)
+@settings(max_examples=40, deadline=None)
 def test_dropped_words_are_told_by_their_frequency(totals):
     found = Dropped.from_totals(totals)
     assert (found.words, found.tokens) == (len(totals), sum(totals.values()))

@@ -1,16 +1,27 @@
 """Which words are dropped where nobody names a language: function words, of the languages of all documents."""
 
 import gzip
+import io
 import json
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import polyad
-from polyad.corpus import TOPIC_WORDS, TextOptions, count_words, find_language, load_stop_words, read_corpus
+from polyad.corpus import (
+    TOPIC_WORDS,
+    ReadOptions,
+    TextOptions,
+    count_words,
+    find_language,
+    load_stop_words,
+    read_blocks,
+    read_corpus,
+)
 from polyad.corpus.words import choices as choices_module
 from polyad.corpus.words.function_words import function_words, is_curated, listed_languages
 from polyad.corpus.words.stopping import choose_stop_words, evenness
@@ -164,3 +175,20 @@ def test_dante_says_si_in_no_topic():
     assert corpus.report.language == "italian"
     assert "sì" not in corpus.vocabulary
     assert {"mondo", "vita", "gente", "luce"} <= set(corpus.vocabulary)
+
+
+def test_blocks_are_in_the_language_of_all_of_the_text(tmp_path, monkeypatch):
+    """A few French lines in front of English ones: what the first documents say is not what the text is."""
+    file = tmp_path / "a.txt"
+    file.write_text("\n".join(FRENCH * 84 + ENGLISH * 700), encoding="utf-8")
+    words, options = ["the", "of", "la", "rain", "pluie"], TextOptions(stop_words="auto")
+    whole = read_corpus(file, options, vocabulary=words)
+    blocks = list(read_blocks(file, options, vocabulary=words, documents=100))
+    assert np.array_equal(np.vstack([block.counts.toarray() for block in blocks]), whole.counts.toarray())
+    assert whole.report.language == "english"
+    assert {block.report.language for block in blocks} == {"english"}
+    assert sum(block.counts.toarray()[:, :3].sum() for block in blocks) == 0, "stop words of both languages"
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(file.read_bytes())))
+    with pytest.warns(UserWarning, match="The stop words are those of the first 200 documents"):
+        piped = list(read_blocks("-", options, vocabulary=words, reading=ReadOptions(format="lines")))
+    assert piped[0].report.language == "french"

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -23,6 +23,7 @@ BAGS = st.lists(st.dictionaries(st.integers(0, 6), st.integers(1, 5), max_size=5
 
 
 @given(BAGS)
+@settings(max_examples=40, deadline=None)
 def test_bags_of_words_are_counts(bags):
     pairs = [list(bag.items()) for bag in bags]
     found = counts_of_bags(pairs, n_columns=7).toarray()

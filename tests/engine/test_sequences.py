@@ -146,6 +146,7 @@ def test_views_first_rows_and_scales():
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=9), st.lists(st.floats(0, 0.5), min_size=1, max_size=4))
+@settings(max_examples=40, deadline=None)
 def test_words_that_fall_on_documents_by_chance(lengths, frequencies):
     found = expected_documents(np.array(lengths), np.array(frequencies))
     wanted = [sum(1 - np.exp(-share * length) for length in lengths) for share in frequencies]

@@ -47,6 +47,7 @@ def test_words_of_several_views_are_numbered_on():
 
 
 @given(st.lists(st.integers(0, 40), min_size=0, max_size=30), st.integers(1, 50))
+@settings(max_examples=40, deadline=None)
 def test_ranges_follow_each_other_and_are_about_equal(sizes, limit):
     indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     before, module.RANGE_CELLS = module.RANGE_CELLS, limit

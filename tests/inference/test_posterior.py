@@ -133,3 +133,9 @@ def test_single_topic_completion_is_bayes_rule():
     likelihood, n_tokens = mixture_completion(TOPICS, weights, count_blocks(documents), random_state=3)
     assert np.isclose(likelihood, np.log(whole).sum() - np.log(first).sum(), rtol=1e-12)
     assert n_tokens == documents.sum() - observed.sum()
+
+
+@pytest.mark.parametrize("method", ["gibbs", [], {}, None, 1])
+def test_a_method_that_is_none_is_told(method):
+    with pytest.raises(ValueError, match="give one of"):
+        topic_shares(np.eye(2), np.ones(2), count_blocks(np.eye(2, dtype=int)), method=method)

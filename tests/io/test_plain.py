@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib import format as npy
 from sklearn.base import BaseEstimator
@@ -35,6 +35,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
+@settings(max_examples=40, deadline=None)
 def test_json_comes_back_and_has_one_form(value):
     data = to_json(value)
     assert parse_json(data) == value

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.moments import chunks as module
@@ -12,6 +12,7 @@ from polyad.moments.chunks import chunks, subtract_diagonal, subtract_outer, use
 
 
 @given(st.integers(0, 20_000))
+@settings(max_examples=40, deadline=None)
 def test_pieces_are_even_in_number_follow_each_other_and_fit_the_cache(n_rows):
     pieces = list(chunks(n_rows))
     assert len(pieces) % 2 == 0

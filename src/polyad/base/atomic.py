@@ -13,8 +13,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-__all__ = ["atomic_write", "atomic_writes", "is_written_through"]
-
 _SPOOLED_BYTES = 1 << 24
 # What the system itself calls open files by: a file behind such a name is written through it, and never replaced.
 _HANDLES = ("/dev/fd/", "/dev/std", "/proc/")

@@ -4,8 +4,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar, overload
 
-__all__ = ["Items"]
-
 Item = TypeVar("Item")
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["MAX_NAME", "checked_names", "given_names"]
-
 MAX_NAME = 200  # characters
 
 

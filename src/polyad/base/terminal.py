@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Moved", "bar", "can_draw", "clock", "console"]
-
 WIDE, NARROW = 90, 70  # columns from which there is room for all, and below which there is none for the bar itself
 
 

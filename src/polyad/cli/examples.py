@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.options import Reading
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from polyad.corpus import Corpus, IndexedCorpus
 
-__all__ = ["example_row", "with_examples"]
+__all__ = ["example_row", "with_examples", "with_paired_examples"]
 
 BLOCK_DOCUMENTS = 4096
 LONG_ENOUGH = 40  # words, or the median of a corpus of shorter documents: a share of few words is chance
@@ -30,12 +30,38 @@ def with_examples(
     Given the path, the beginning of its text is read from there again; it is None where that is not possible: counts,
     shards, standard input. A background has no example: it is in all documents alike.
     """
-    rows, shares = _best_documents(model, corpus)
+    rows, shares = _best_documents(lambda blocks: model.transform(blocks[0]), [corpus], len(topics))
     texts = {} if path is None else _texts(path, reading, set(rows))
     return [
         topic
         if topic["background"]
         else {**topic, "example": {"id": corpus.ids[row], "share": share, "text": texts.get(row)}}
+        for topic, row, share in zip(topics, rows, shares)
+    ]
+
+
+def with_paired_examples(
+    topics: list[dict[str, Any]],
+    shares_of: Callable[[Sequence[csr_array]], Any],
+    read: Sequence[Corpus],
+    names: Sequence[str],
+    inputs: Sequence[tuple[str, Reading]] | None,
+) -> list[dict[str, Any]]:
+    """Add to each topic of aligned corpora the row that has most of it, with the beginnings of its texts by the names.
+
+    Given where the corpora are and how to read them, the texts are read from there again.
+    """
+    rows, shares = _best_documents(shares_of, read, len(topics))
+    texts = [{} if inputs is None else _texts(*inputs[at], set(rows)) for at in range(len(names))]
+    return [
+        {
+            **topic,
+            "example": {
+                "id": read[0].ids[row],
+                "share": share,
+                "texts": {name: of.get(row) for name, of in zip(names, texts)},
+            },
+        }
         for topic, row, share in zip(topics, rows, shares)
     ]
 
@@ -49,22 +75,29 @@ def example_row(topic: dict[str, Any]) -> str | None:
     return f"e.g. {shown(example['id'], 60)}{text}"
 
 
-def _best_documents(model: Any, corpus: Corpus | IndexedCorpus) -> tuple[list[int], list[float]]:
+def _best_documents(
+    shares_of: Callable[[Sequence[csr_array]], Any], corpora: Sequence[Corpus | IndexedCorpus], n_topics: int
+) -> tuple[list[int], list[float]]:
     """Return for each topic the document with the largest share of it, and the share; block by block."""
     import numpy as np
 
-    lengths = np.concatenate([np.asarray(counts.sum(axis=1)).ravel() for counts in _blocks(corpus)])
+    lengths = np.concatenate([sum(np.asarray(counts.sum(axis=1)).ravel() for counts in of) for of in _rows(corpora)])
     enough = lengths >= min(LONG_ENOUGH, np.median(lengths))
-    n_topics, start = len(model.components_), 0
-    best, rows = np.full(n_topics, -1.0), np.zeros(n_topics, np.intp)
-    for counts in _blocks(corpus):
-        shares = np.where(enough[start : start + counts.shape[0], None], model.transform(counts), 0.0)
+    best, rows, start = np.full(n_topics, -1.0), np.zeros(n_topics, np.intp), 0
+    for of in _rows(corpora):
+        n_rows = of[0].shape[0]
+        shares = np.where(enough[start : start + n_rows, None], shares_of(of), 0.0)
         at = shares.argmax(axis=0)
         larger = shares[at, np.arange(n_topics)] > best
         rows = np.where(larger, start + at, rows)
         best = np.maximum(best, shares.max(axis=0))
-        start += counts.shape[0]
+        start += n_rows
     return rows.tolist(), best.tolist()
+
+
+def _rows(corpora: Sequence[Corpus | IndexedCorpus]) -> Iterator[tuple[csr_array, ...]]:
+    """Give the counts of the same rows of all corpora, block by block."""
+    return zip(*map(_blocks, corpora))
 
 
 def _blocks(corpus: Corpus | IndexedCorpus) -> Iterator[csr_array]:

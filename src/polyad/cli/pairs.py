@@ -50,7 +50,7 @@ class Sides:
 class Side:
     """One of the two corpora."""
 
-    name: str  # "left" or "right"
+    name: str  # "left" or "right", or that of a file or view among more than two
     path: str  # where it is
     reading: Reading  # how to read it
 

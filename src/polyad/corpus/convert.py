@@ -16,8 +16,6 @@ from scipy.sparse import coo_array, issparse
 from polyad.corpus.corpus import Corpus, make_corpus
 from polyad.corpus.documents import CorpusError
 
-__all__ = ["from_anndata", "from_gensim", "to_anndata", "to_gensim"]
-
 
 def from_gensim(
     documents: Iterable[Sequence[tuple[int, float]]],

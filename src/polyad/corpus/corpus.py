@@ -13,8 +13,6 @@ from scipy.sparse import csr_array, issparse, vstack
 from polyad.corpus.documents import EXAMPLES, CorpusError
 from polyad.corpus.report import CorpusReport, Dropped
 
-__all__ = ["Corpus", "align_vocabulary", "make_corpus", "stack"]
-
 _MAX_COUNT = np.iinfo(np.int32).max
 
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from polyad.corpus import Document
 
-__all__ = ["Bounds", "library_docstrings"]
-
 _SKIPPED = frozenset({"test", "tests", "testing", "_vendor", "vendor", "_vendored", "externals", "__pycache__"})
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["CorpusError", "Document", "ReadReport", "Tally", "printable"]
-
 EXAMPLES = 5
 
 

@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from polyad.corpus.corpus import Corpus
 
-__all__ = ["aligned_blocks", "check_lengths", "check_pairs"]
-
 
 def check_lengths(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_ids: bool) -> None:
     """Refuse corpora with different numbers of documents."""
@@ -49,29 +47,28 @@ def check_pairs(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_
 
 
 def aligned_blocks(
-    names: Sequence[object], left: Iterator[Corpus], right: Iterator[Corpus], *, ignore_ids: bool
-) -> Iterator[tuple[Corpus, Corpus]]:
-    """Cut the blocks of two corpora so that those that are yielded together have the same rows."""
-    rest: list[Corpus | None] = [None, None]
+    names: Sequence[object], blocks: Sequence[Iterator[Corpus]], *, ignore_ids: bool
+) -> Iterator[tuple[Corpus, ...]]:
+    """Cut the blocks of several corpora so that those that are yielded together have the same rows."""
+    rest: list[Corpus | None] = [None] * len(names)
     done = 0
     while True:
-        rest = [
-            part if part is not None and len(part) else next(blocks, None) for part, blocks in zip(rest, (left, right))
-        ]
-        x, y = rest
-        if x is None or y is None:
+        rest = [part if part is not None and len(part) else next(of, None) for part, of in zip(rest, blocks)]
+        parts = [part for part in rest if part is not None]
+        if len(parts) < len(names):
             break
-        rows = min(len(x), len(y))
+        rows = min(map(len, parts))
         if rows:
-            check_pairs(names, x[:rows], y[:rows], ignore_ids=ignore_ids, start=done)
-            yield x[:rows], y[:rows]
-        rest = [x[rows:], y[rows:]]
+            for name, part in zip(names[1:], parts[1:]):
+                check_pairs([names[0], name], parts[0][:rows], part[:rows], ignore_ids=ignore_ids, start=done)
+            yield tuple(part[:rows] for part in parts)
+        rest = [part[rows:] for part in parts]
         done += rows
     more = [str(name) for name, part in zip(names, rest) if part is not None and len(part)]
     if more:
         raise ValueError(
-            f"{more[0]} has more than the {done:,} documents of the other side; each document needs its partner in the "
-            "same row."
+            f"{more[0]} has more than the {done:,} documents of {'the other side' if len(names) == 2 else 'another'}; "
+            "each document needs its partner in the same row."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +24,17 @@ from polyad.corpus.formats.streams import ByteStream, open_stream
 from polyad.corpus.formats.text import DocumentReader, batched
 from polyad.corpus.formats.uci import read_uci
 from polyad.corpus.report import CorpusReport
-from polyad.corpus.words.choices import look_at_beginning, of_counts
+from polyad.corpus.words.choices import (
+    SAMPLE_CHARACTERS,
+    Beginning,
+    SpreadSample,
+    look_at_beginning,
+    of_counts,
+    with_stop_words,
+)
 from polyad.corpus.words.counting import count_words
 from polyad.corpus.words.filtering import filter_words
 from polyad.corpus.words.tokens import TextOptions
-
-__all__ = ["ReadProgress", "read_blocks", "read_corpus", "words_of_counts"]
 
 ReadProgress = Callable[[int, float | None], None]
 
@@ -114,6 +119,10 @@ def read_blocks(
     read whole before the first block; UCI files must have their documents in order. A list of the blocks is data for
     any model; `CorpusSource` can be read again and again.
 
+    Stop words that are left to the language of the text (``stop_words="auto"``) are those of documents from all over
+    it, for which a file or folder is read once before the first block. What can be read only once, such as standard
+    input, is judged by its first documents, with a warning where others are in another language.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -126,7 +135,8 @@ def read_blocks(
     with _opened(path, reading) as source:
         blocks: Iterator[Corpus]
         if isinstance(source, DocumentReader):
-            blocks = _text_blocks(source, options or TextOptions(), vocabulary, documents, n_jobs)
+            first = DocumentReader(path, reading) if _can_be_read_again(path) else None
+            blocks = _text_blocks(source, options or TextOptions(), vocabulary, documents, n_jobs, first)
         else:
             counts = _count_blocks(*source, path, reading, documents, len(vocabulary))
             blocks = (align_vocabulary(corpus, vocabulary) for corpus in counts)
@@ -139,15 +149,43 @@ def read_blocks(
 
 
 def _text_blocks(
-    reader: DocumentReader, options: TextOptions, vocabulary: Sequence[str], documents: int, n_jobs: int | None
+    reader: DocumentReader,
+    options: TextOptions,
+    vocabulary: Sequence[str],
+    documents: int,
+    n_jobs: int | None,
+    first: DocumentReader | None,
 ) -> Iterator[Corpus]:
     # The language is that of the text, and not of each block for itself.
-    beginning, texts = look_at_beginning(reader, options)
+    spread = SpreadSample()
+    texts: Iterable[Document | str] = reader
+    if first is not None and options.stop_words == "auto" and options.ngrams == (1, 1):
+        beginning = _look_all_over(first, options)
+    else:
+        beginning, texts = look_at_beginning(texts, options)
+        texts = spread.over(texts) if beginning.sampled else texts
     for batch in batched(texts, documents, BLOCK_CHARACTERS):
         block = count_words(batch, beginning.options, vocabulary=vocabulary, n_jobs=n_jobs)
         report = replace(block.report, reading=reader.report, language=beginning.language, sampled=beginning.sampled)
         yield replace(block, report=report)
+    if spread.texts:
+        spread.warn_of_others(beginning)
     _warn(reader)
+
+
+def _can_be_read_again(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path) != "-" and (Path(path).is_dir() or Path(path).is_file())
+
+
+def _look_all_over(reader: DocumentReader, options: TextOptions) -> Beginning:
+    """Settle by documents from all over the text what the options leave to its language."""
+    spread = SpreadSample(SAMPLE_CHARACTERS)
+    for _ in spread.over(reader):
+        pass
+    plain = replace(options, stemming=None, min_df=1, max_df=1.0, max_features=None)
+    report = count_words(spread.texts, plain, n_jobs=1).report
+    stop_words = None if report.options is None else report.options.stop_words
+    return Beginning(with_stop_words(options, stop_words), report.language, len(spread.texts))
 
 
 def _warn(reader: DocumentReader) -> None:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from polyad.corpus.documents import EXAMPLES, ReadReport
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["CorpusReport", "Dropped"]
-
 
 @dataclass(frozen=True)
 class Dropped:

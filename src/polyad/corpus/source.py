@@ -14,8 +14,6 @@ from polyad.corpus.reading import ReadProgress, read_blocks, read_corpus
 from polyad.corpus.words.choices import TOPIC_WORDS
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["CorpusSource"]
-
 
 @dataclass(frozen=True)
 class CorpusSource:

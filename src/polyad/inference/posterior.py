@@ -56,7 +56,7 @@ def topic_shares(
     -----
     A document without tokens, or with unknown words only, gets the mean of the prior.
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:  # a forged model may ask for anything
         raise ValueError(f"method is {method!r}; give one of {', '.join(map(repr, METHODS))}.")
     topics, alpha = checked_topics(components, prior)
     n_words = sum(source.widths)

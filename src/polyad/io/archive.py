@@ -14,8 +14,6 @@ from typing import IO
 
 from polyad.base.atomic import atomic_write
 
-__all__ = ["MAX_BYTES", "Archive", "ModelFileError", "open_archive", "write_archive"]
-
 MAX_BYTES = 8 * 2**30
 MAX_ENTRIES = 64
 # No clock: the same model gives the same bytes. This is the first moment that a zip can name.

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from polyad.io.archive import ModelFileError, Pieces
 from polyad.io.registry import LEAST_POSITIVE, MOST_POSITIVE, ArrayRule
 
-__all__ = ["array_pieces", "check_values", "checked_array"]
-
 _STORED_TYPE = np.dtype("<f8")
 _MAX_NPY_HEADER = 4096
 _SUM_TOLERANCE = 1e-6

@@ -10,19 +10,6 @@ from polyad.io.archive import ModelFileError, Pieces
 from polyad.io.plain import to_json
 from polyad.io.registry import StoredClass
 
-__all__ = [
-    "FORMAT",
-    "HEADER",
-    "VERSION",
-    "check_names",
-    "checksum_of",
-    "digest_of",
-    "fingerprint_of",
-    "n_asked",
-    "section",
-    "view_of",
-]
-
 FORMAT = "polyad model"
 VERSION = 1
 HEADER = "header.json"

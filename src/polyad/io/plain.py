@@ -15,17 +15,6 @@ import numpy as np
 from polyad.io.archive import ModelFileError
 from polyad.io.registry import LEAST_POSITIVE, MOST_POSITIVE, RUNTIME_PARAMETERS, Kind, StoredClass
 
-__all__ = [
-    "diagnostics_from",
-    "diagnostics_to",
-    "parameters_from",
-    "parameters_to",
-    "parse_json",
-    "scalars_from",
-    "scalars_to",
-    "to_json",
-]
-
 # JSON has no numbers for these.
 _NOT_FINITE = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 

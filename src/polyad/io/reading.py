@@ -26,8 +26,6 @@ from polyad.io.header import (
 from polyad.io.plain import diagnostics_from, parameters_from, parse_json, scalars_from
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass, is_column_names
 
-__all__ = ["read_header", "read_model"]
-
 MAX_HEADER_BYTES = 16 * 2**20
 
 

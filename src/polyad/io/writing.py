@@ -27,8 +27,6 @@ from polyad.io.header import (
 from polyad.io.plain import diagnostics_to, parameters_to, scalars_to, to_json
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass
 
-__all__ = ["Options", "Words", "entries_of"]
-
 Words = Vocabulary | Sequence[Vocabulary | None]
 Options = TextOptions | tuple[TextOptions | None, ...]
 

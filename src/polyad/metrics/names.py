@@ -6,8 +6,6 @@ from typing import Any
 from polyad.base.names import given_names
 from polyad.metrics.words import top_words, word_scores
 
-__all__ = ["suggested_names", "topic_names"]
-
 SUGGESTED = 3  # words
 
 

@@ -19,17 +19,6 @@ from polyad.engine.inputs import (
 )
 from polyad.models.features import refuse_other_words, remember_columns
 
-__all__ = [
-    "counted",
-    "counted_over",
-    "known_text",
-    "known_words",
-    "numbered_words",
-    "read_once",
-    "remember_words",
-    "words_of",
-]
-
 Words = tuple[str, ...] | None
 
 

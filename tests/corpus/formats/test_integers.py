@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyad.corpus import CorpusError
@@ -41,6 +41,7 @@ def by_hand(text):
 
 
 @given(LINES)
+@settings(max_examples=40, deadline=None)
 def test_numbers_are_those_of_a_loop(lines):
     text = "".join(f"{line}\n" for line in lines)
     found, wanted = scan_integers(text.encode()), by_hand(text)
@@ -62,6 +63,7 @@ def stream(data):
 
 
 @given(st.lists(st.binary(max_size=9).map(lambda line: line.replace(b"\n", b"")), max_size=8), st.booleans())
+@settings(max_examples=40, deadline=None)
 def test_blocks_are_whole_lines(lines, ended):
     data = b"\n".join(lines) + (b"\n" if ended and lines else b"")
     before, integers.BLOCK_BYTES = integers.BLOCK_BYTES, 5
@@ -89,6 +91,7 @@ def batches_of(entries, size):
 
 
 @given(ENTRIES, st.integers(1, 7), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
 def test_entries_in_order_are_cut_into_blocks(entries, size, documents):
     entries = sorted(entries)
     whole = np.zeros((10, 5), np.int64)
@@ -107,6 +110,7 @@ def test_entries_out_of_order_are_told():
 
 
 @given(st.lists(st.integers(0, 5), max_size=5), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
 def test_batches_of_whole_documents_are_cut_into_blocks(sizes, documents):
     first, batches, whole = 0, [], []
     for size in sizes:

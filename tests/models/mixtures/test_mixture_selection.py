@@ -51,6 +51,12 @@ def test_one_table_with_columns_named_by_view(tmp_path):
     assert np.array_equal(named.predict_proba(table), model.predict_proba(views))
     turned = _table(views[::-1], "cba")
     assert np.array_equal(named.predict_proba(turned), model.predict_proba(views))  # found by name
+    mapped = MultiViewMixture(2).fit(dict(zip("abc", views)))
+    assert mapped.view_names_ == named.view_names_
+    assert np.array_equal(mapped.parameter_rows_, model.parameter_rows_)
+    assert np.array_equal(
+        mapped.predict_proba({"c": views[2], "a": views[0]}), model.predict_proba([views[0], None, views[2]])
+    )
     part = _table(views[:1], "a")
     assert np.array_equal(named.predict_proba(part), model.predict_proba([views[0], None, None]))
     levels = table.copy()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
-from polyad.cli.commands.fit2 import fitted_views, make_aligned_model
+from polyad.cli.commands.fit2 import fitted_views, make_aligned_model, with_fitted_examples
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
@@ -71,6 +71,8 @@ def fit_aligned(
         estimator.save(out)
     written = write_fit_report(page, estimator, read, sides, output)
     found = [_by_file(topic, sides) for topic in paired_topics(estimator, n_words)]
+    if shown.json or (output.for_people and not shown.quiet):
+        found = with_fitted_examples(found, estimator, sides, read, again=output.for_people)
     reading_seconds = sum(corpus.report.seconds_reading + corpus.report.seconds_splitting for corpus in read)
     if shown.json:
         output.result(

@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
+from polyad.cli.pairs import Sides
 from polyad.cli.reading import read_for_model
 from polyad.cli.terminal.output import Output
-from polyad.cli.terminal.summary import corpus_values, has_background, model_topics, percent, refuse_pairs, topic_name
+from polyad.cli.terminal.summary import corpus_values, has_background, is_paired, model_topics, percent, topic_name
+from polyad.cli.views import OtherCorpora, View, ViewNumbers, find_views, read_views
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
 
 __all__ = ["bits_of_words", "evaluate", "gain_in_words", "guessing", "unknown_note"]
 
+FAIR = "Note: this is fair only of documents that the model was not fitted on."
 MOSTLY_UNKNOWN = 0.5  # the share of unknown words from which what a model says is in doubt
 
 
-def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Running, shown: Shown) -> None:
+def evaluate(
+    model: ModelPath,
+    corpus: CorpusPath,
+    others: OtherCorpora = None,
+    view: ViewNumbers = None,
+    *,
+    sides: Sides,
+    reading: Reading,
+    running: Running,
+    shown: Shown,
+) -> None:
     """Measure how well a model predicts documents that it has not seen.
 
     Half of each document is hidden, and its words are guessed from the other half: the fewer words each is as hard to
     guess among, the better. Guessing by the frequency of words alone, without topics, is the mark to beat. Coherence:
     whether the top words of a topic come together in documents, from -1 to 1. Documents that the model was fitted on
-    flatter it: give others.
+    flatter it: give others. Of a model of aligned corpora each one that is given is measured by itself.
 
     For example:
     polyad evaluate model.polyad new.csv
+    polyad evaluate both.polyad new-english.txt new-french.txt
     polyad evaluate model.polyad new.csv --json
     """
     from polyad.io import load
@@ -35,9 +50,12 @@ def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Ru
 
     output = Output(shown)
     loaded = load(model)
-    refuse_pairs(model, loaded)
     loaded.random_state, loaded.n_jobs = running.seed, running.jobs
+    views = find_views(model, loaded, [corpus, *(others or [])], view, reading, sides)
     started = time.perf_counter()
+    if is_paired(loaded):
+        _evaluate_views(model, loaded, views, read_views(views, sides, running, shown), running, output)
+        return
     read = read_for_model(corpus, reading, loaded, running.jobs, output)
     _refuse_empty(read)
     bits, unigram = bits_of_words(loaded, read.counts, running)
@@ -57,6 +75,75 @@ def evaluate(model: ModelPath, corpus: CorpusPath, reading: Reading, running: Ru
     }
     output.result(values) if shown.json else _show(output, values)
     _tell(output, values, loaded)
+
+
+def _evaluate_views(
+    path: str, model: Any, views: Sequence[View], read: Sequence[Corpus], running: Running, output: Output
+) -> None:
+    """Measure each of the corpora that are given: its words are guessed from others of its own."""
+    import numpy as np
+
+    from polyad.inference import completion_bits
+    from polyad.metrics import npmi_coherence
+
+    if not hasattr(model, "components_"):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, which tells how two views differ and no probabilities."
+        )
+    started = time.perf_counter()
+    n_views, found = len(model.components_), []
+    for view, corpus in zip(views, read):
+        _refuse_empty(corpus)
+        given = [corpus.counts if number == view.number else None for number in range(n_views)]
+        topics = model.components_[view.number]
+        alone = model.topic_shares_ @ topics
+        coherence = npmi_coherence(topics, corpus.counts)
+        bits = float(-model.score(given) / np.log(2))
+        found.append(
+            {
+                "view": view.side.name,
+                "bits": bits,
+                "unigram_bits": completion_bits(
+                    alone[None, :] / alone.sum(), 1.0, corpus.counts, running.seed, n_jobs=running.jobs
+                ),
+                "perplexity": 2.0**bits,
+                "coherence": float(coherence.mean()),
+                "topic_coherence": coherence.tolist(),
+                "unknown_words": _unknown_share(corpus),
+                "corpus": corpus_values(corpus),
+            }
+        )
+    values = {"model": path, "views": found, "seconds": time.perf_counter() - started}
+    if output.json:
+        output.result(values)
+    else:
+        _show_views(output, found)
+        output.facts([("Time", f"{values['seconds']:.1f} s")])
+    for of in found:
+        note = unknown_note(of["unknown_words"])
+        if note is not None:
+            output.note(f"{of['view'].capitalize()}: {note}")
+    output.note(FAIR)
+
+
+def _show_views(output: Output, found: Sequence[dict[str, Any]]) -> None:
+    rows = [
+        row
+        for of in found
+        for row in (
+            (f"{of['view']}: documents", f"{of['corpus']['documents']:,}"),
+            ("guessing words", guessing(of["bits"])),
+            ("without topics", guessing(of["unigram_bits"])),
+            ("gain by topics", gain_in_words(of["bits"], of["unigram_bits"])),
+            ("coherence", f"{of['coherence']:.3f} (from -1 to 1, higher is better)"),
+            ("unknown words", percent(of["unknown_words"])),
+        )
+    ]
+    output.table(("measure", "value"), rows, wide="value")
+    if not output.quiet:
+        coherence = zip(*(of["topic_coherence"] for of in found))
+        topics = [(str(number), *(f"{value:.3f}" for value in row)) for number, row in enumerate(coherence)]
+        output.table(("topic", *(f"coherence, {of['view']}" for of in found)), topics)
 
 
 def bits_of_words(model: Any, counts: Any, running: Running) -> tuple[float, float]:
@@ -125,7 +212,7 @@ def _tell(output: Output, values: dict[str, Any], model: Any) -> None:
     output.note(
         "Note: these seem to be the documents that the model was fitted on, which flatter it; give others."
         if seen
-        else "Note: this is fair only of documents that the model was not fitted on."
+        else FAIR
     )
 
 

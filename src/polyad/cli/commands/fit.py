@@ -125,10 +125,11 @@ def fit(
         output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    elif len(read) // 2 < topics <= len(read):
+    elif len(read) > 2 and len(read) // 2 < topics <= len(read):
+        fewer = len(read) // 4
         output.note(
             f"Note: {topics} topics of {len(read):,} documents is hardly a subject for two documents each: most topics "
-            f"are single documents. Ask for {max(1, len(read) // 4)} or fewer (-k), or give more documents."
+            f"are single documents. Ask for {f'{fewer} or fewer' if fewer > 1 else 'one'} (-k), or give more documents."
         )
     with scaling.used(running.jobs, output) as options:
         seconds, notes = fitted(estimator, read, output, **options)

@@ -11,6 +11,7 @@ import typer
 
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
+from polyad.cli.examples import with_paired_examples
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models import PolylingualLDA
 
-__all__ = ["fit2", "fitted_views", "make_aligned_model"]
+__all__ = ["fit2", "fitted_views", "make_aligned_model", "with_fitted_examples"]
 
 _PANEL, _WORDS = "Model", "Words"
 _STOP_WORDS = "LANGUAGE, FILE or none, of the {} text alone."
@@ -129,6 +130,8 @@ def fit2(
         estimator.save(out)
     written = write_fit_report(page, estimator, read, found_sides, output)
     found = paired_topics(estimator, n_words)
+    if shown.json or (output.for_people and not shown.quiet):
+        found = with_fitted_examples(found, estimator, found_sides, read, again=output.for_people)
     if shown.json:
         values = {**_values(estimator, found_sides, read, found, seconds, out), "notes": notes}
         output.result({**values, "report": page.report} if page.report else values)
@@ -136,6 +139,14 @@ def fit2(
     if not shown.quiet:
         show_paired_topics(output, found)
     output.facts([*_time_facts(read, seconds), *saved_facts(out), *written])
+
+
+def with_fitted_examples(
+    topics: list[dict[str, Any]], model: PolylingualLDA, sides: Sequence[Side], read: Sequence[Corpus], *, again: bool
+) -> list[dict[str, Any]]:
+    """Add the row that has most of each topic; with its texts, where the corpora may be read again."""
+    inputs = [(side.path, side.reading) for side in sides] if again else None
+    return with_paired_examples(topics, model.transform, read, [side.name for side in sides], inputs)
 
 
 def make_aligned_model(topics: int, polish: str, private: int, method: str, running: Running) -> PolylingualLDA:

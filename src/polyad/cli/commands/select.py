@@ -92,5 +92,5 @@ def _show(output: Output, values: dict[str, Any]) -> None:
         )
         for row in values["table"]
     ]
-    output.table(("topics", "bits", "coherence", "stability", "seconds", ""), rows)
+    output.table(("topics", "bits", "coherence", "stability", "seconds", ""), rows, spare=("seconds", "stability"))
     output.note(for_people(str(values["reason"])))

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,8 +14,7 @@ import typer
 from polyad.cli.commands.evaluate import unknown_note
 from polyad.cli.files import check_output
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
-from polyad.cli.pairs import Side, Sides, find_sides
-from polyad.cli.terminal.errors import CallError
+from polyad.cli.pairs import Sides
 from polyad.cli.terminal.output import Output, Steps
 from polyad.cli.terminal.summary import (
     is_paired,
@@ -25,13 +23,13 @@ from polyad.cli.terminal.summary import (
     paired_topics,
     percent,
     rate,
-    refuse_signals,
 )
 from polyad.cli.terminal.tables import LIKELIEST, WriteRows, open_table, table_format
 from polyad.cli.terminal.text import clean
+from polyad.cli.views import OtherCorpora, View, ViewNumbers, find_views, shares_of
 
 if TYPE_CHECKING:
-    from polyad.corpus import Corpus, TextOptions
+    from polyad.corpus import Corpus
 
 __all__ = ["transform"]
 
@@ -42,14 +40,12 @@ NAME_WORDS = 3  # that a topic is called by
 def transform(
     model: ModelPath,
     corpus: CorpusPath,
-    right: Annotated[
-        str | None,
-        typer.Argument(metavar="RIGHT", help="Of a model of two corpora: the right side, CORPUS being the left."),
-    ] = None,
+    others: OtherCorpora = None,
     out: Annotated[
         str,
         typer.Option("-o", "--output", metavar="FILE", help=".parquet, .csv or .jsonl; - is CSV on standard output."),
     ] = "-",
+    view: ViewNumbers = None,
     *,
     sides: Sides,
     reading: Reading,
@@ -63,24 +59,26 @@ def transform(
 
     Text is split as the model's own was. A document without any word of the model gets the topics' shares of the
     corpus. Only a block of documents is in memory at a time. A model of two corpora takes the left side, or both sides
-    as two files or two columns of one; --right-column alone is the right side.
+    as two files or two columns of one; --right-column alone is the right side. A model of more corpora takes all of
+    them in their order, or those that --view names by their numbers.
 
     For example:
     polyad transform model.polyad new.csv -o topics.parquet
     polyad transform both.polyad english.txt french.txt -o topics.csv
+    polyad transform three.polyad german.txt --view 2 -o topics.csv
     cat new.jsonl | polyad transform model.polyad - > topics.csv
     polyad transform model.polyad new.csv --json
     """
     from polyad.io import load
 
-    output = Output(shown)
+    output, corpora = Output(shown), [corpus, *(others or [])]
     table_format(out)
     if out != "-":
-        check_output(out, [model, corpus, right, *reading.files(), *sides.files()], pattern=reading.pattern)
+        check_output(out, [model, *corpora, *reading.files(), *sides.files()], pattern=reading.pattern)
     loaded: Any = load(model)
     loaded.n_jobs = running.jobs
     started = time.perf_counter()
-    views = _views(model, loaded, corpus, right, reading, sides)
+    views = find_views(model, loaded, corpora, view, reading, sides)
     columns = ["id", *_names(loaded)]
     tally = _Tally()
     as_object, to_terminal = shown.json and out == "-", out == "-" and output.for_people
@@ -89,7 +87,8 @@ def transform(
     with output.noting(), table as write, output.progress("Finding topics", drawn=not to_terminal) as moved:
         for blocks in _aligned(views, sides, running.jobs, tally, moved):
             tally.rows(blocks)
-            write(blocks[0].ids, _shares(loaded, {view.side.name: block for view, block in zip(views, blocks)}))
+            counts = {found.number: block.counts for found, block in zip(views, blocks)}
+            write(blocks[0].ids, shares_of(loaded, counts))
     tally.seconds = time.perf_counter() - started
     if as_object:
         return
@@ -107,35 +106,6 @@ def transform(
     note = unknown_note(tally.unknown_share)
     if note is not None:
         output.note(note)
-
-
-@dataclass(frozen=True)
-class _View:
-    """A corpus to transform, and what the model knows of its side."""
-
-    side: Side
-    words: tuple[str, ...]
-    options: TextOptions | None
-
-
-def _views(path: str, model: Any, corpus: str, right: str | None, reading: Reading, sides: Sides) -> list[_View]:
-    """Return the corpora of a call, in the order that the model has its views."""
-    from polyad.models.text_sources import words_of
-
-    refuse_signals(path, model)
-    if not is_paired(model):
-        if right is not None or sides != Sides():
-            raise CallError(f"{path} is a model of one corpus; RIGHT and the options of two sides are not for it.")
-        return [_View(Side("", corpus, reading), words_of(model), model.text_options_)]
-    known = {side.name: side for side in model_sides(model)}
-    if len(known) > 2:
-        raise ValueError(
-            f"{path} is a model of {len(known)} corpora; this command takes one or two: use it from Python."
-        )
-    return [
-        _View(side, known[side.name].words, known[side.name].text_options)
-        for side in find_sides(corpus, right, reading, sides, both=False)
-    ]
 
 
 def _names(model: Any) -> list[str]:
@@ -158,14 +128,6 @@ def _called(topic: Mapping[str, Any], words: Sequence[str]) -> str:
     return clean(topic["name"]) if topic.get("name") else ", ".join(map(clean, words))
 
 
-def _shares(model: Any, blocks: Mapping[str, Corpus]) -> Any:
-    """Return the topics of documents from the sides that are given."""
-    if not is_paired(model):
-        return model.transform(blocks[""].counts)
-    left, right = (blocks[name].counts if name in blocks else None for name in ("left", "right"))
-    return model.transform([left, right]) if hasattr(model, "components_") else model.transform(left, right)
-
-
 class _Tally:
     """What was met in all blocks together."""
 
@@ -176,7 +138,7 @@ class _Tally:
         self._started = time.perf_counter()
         self.numbered = True  # whether no document has a name of its own, though it could
 
-    def add(self, view: _View, block: Corpus) -> None:
+    def add(self, view: View, block: Corpus) -> None:
         """Count what was met in reading a block of one view."""
         report = block.report
         unknown = report.dropped.get("unknown words")
@@ -212,20 +174,16 @@ class _Tally:
 
 
 def _aligned(
-    views: Sequence[_View], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
+    views: Sequence[View], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
 ) -> Iterator[tuple[Corpus, ...]]:
-    """Read block after block, of two views together where there are two."""
-    first, *others = (_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views)
-    if others:
-        from polyad.corpus.pairs import aligned_blocks
+    """Read block after block, of all views together."""
+    from polyad.corpus.pairs import aligned_blocks
 
-        both = [view.side for view in views]
-        yield from aligned_blocks(both, first, others[0], ignore_ids=sides.ignore_ids)
-    else:
-        yield from ((block,) for block in first)
+    blocks = [_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views]
+    return aligned_blocks([view.side for view in views], blocks, ignore_ids=sides.ignore_ids)
 
 
-def _blocks(view: _View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
+def _blocks(view: View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
     """Read block after block over the words of the model."""
     from polyad.corpus import CorpusSource
 

@@ -18,6 +18,8 @@ from polyad.cli.terminal.wording import for_people
 
 __all__ = ["Output", "Steps", "plain"]
 
+MOST_COLUMNS = 1000  # of any terminal
+
 
 class Steps(Protocol):
     """Tells how far long work is."""
@@ -72,7 +74,14 @@ class Output:
             return
         screen.print(_grid(rows))
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], *, wide: str | None = None) -> None:
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        wide: str | None = None,
+        spare: Sequence[str] = (),
+    ) -> None:
         """Print a table on standard output: drawn on a terminal, tab-separated into a pipe.
 
         Parameters
@@ -83,12 +92,22 @@ class Output:
             The cells.
         wide : str, optional
             The column that takes the room that is left, and is wrapped; the others are numbers.
+        spare : sequence of str
+            Columns that a terminal does not show where there is no room for all: the first of them goes first.
         """
         if not self.for_people:
             lines = ["\t".join(map(clean, row)) for row in (columns, *rows)]
             sys.stdout.write("".join(f"{line}\n" for line in lines))
             return
-        console().print(_drawn(columns, rows, wide))
+        screen = console()
+        drawn = _drawn(columns, rows, wide)
+        for name in spare:
+            if screen.measure(drawn, options=screen.options.update(width=MOST_COLUMNS)).maximum <= screen.width:
+                break
+            at = columns.index(name)
+            columns, *rows = [(*row[:at], *row[at + 1 :]) for row in (columns, *rows)]
+            drawn = _drawn(columns, rows, wide)
+        screen.print(drawn)
 
     def result(self, values: Mapping[str, Any]) -> None:
         """Print the one JSON object."""

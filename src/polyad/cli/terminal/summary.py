@@ -32,6 +32,8 @@ __all__ = [
     "topic_name",
 ]
 
+SIDE = 20  # columns that the words of a side need, so that words of most languages need not be broken
+
 
 def model_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[str, Any]]:
     """Return number, share and words of every topic, and the probabilities of these words."""
@@ -169,21 +171,36 @@ def paired_topics(model: Any, n_words: int, by: str = "relevance") -> list[dict[
 def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
     """Print topics as a table with the words of the sides beside each other."""
     measure = "share" if "share" in topics[0] else "correlation"
-    sides = [key for key in topics[0] if key not in ("topic", "name", measure)]
+    sides = [key for key in topics[0] if key not in ("topic", "name", measure, "example")]
     columns = ("topic", measure, *(("name",) if _has_names(topics) else ()), *sides)
-    rows = [
-        (
-            str(topic["topic"]),
-            percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}",
-            *_named(topics, topic),
-            *(", ".join(map(shown, topic[side]["words"])) for side in sides),
-        )
-        for topic in topics
-    ]
-    if output.for_people:
-        console().print(_side_by_side(columns, rows))
-    else:
+    rows = []
+    for topic in topics:
+        size = percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}"
+        words = (", ".join(map(shown, topic[side]["words"])) for side in sides)
+        rows.append((str(topic["topic"]), size, *_named(topics, topic), *words))
+        if "example" in topic:
+            rows.append(_example_cells(topics, topic, sides))
+    if not output.for_people:
         output.table(columns, rows)
+    elif console().width < SIDE * (1 + len(sides)):
+        first = len(columns) - len(sides)
+        below = [
+            (*(row[:first] if number == 0 else ("",) * first), f"{side}: {row[first + number]}")
+            for row in rows
+            for number, side in enumerate(sides)
+            if row[first + number]
+        ]
+        output.table((*columns[:first], "words"), below, wide="words")
+    else:
+        console().print(_side_by_side(columns, rows))
+
+
+def _example_cells(topics: list[dict[str, Any]], topic: dict[str, Any], sides: Sequence[str]) -> tuple[str, ...]:
+    """Return the row of the document that has most of a topic: its texts below the words of their sides."""
+    example = topic["example"]
+    first, *others = (example["texts"].get(side) or "" for side in sides)
+    named = f"e.g. {shown(example['id'], 60)}{': ' if first else ''}{first}"
+    return ("", percent(example["share"]), *(("",) if _has_names(topics) else ()), named, *others)
 
 
 def _side_by_side(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
@@ -217,8 +234,14 @@ def corpus_facts(corpus: Corpus, *, advice: bool = True) -> list[tuple[str, str]
         bound = f" in fewer than {report.min_df} documents{' (--min-df)' if advice else ''}" if chosen else ""
         by_language = reason == "stop words" and report.language is not None
         keep = "; --stop-words none keeps them" if by_language and advice else ""
-        facts.append(("Dropped", f"{drop.words:,} {reason}{bound}, {drop.tokens:,} in all ({examples}){keep}"))
+        dropped = f"{drop.words:,} {_counted(reason, drop.words)}{bound}"
+        facts.append(("Dropped", f"{dropped}, {drop.tokens:,} in all ({examples}){keep}"))
     return facts
+
+
+def _counted(things: str, number: int) -> str:
+    """Return a plural, or the word for one thing."""
+    return things.removesuffix("s") if number == 1 else things
 
 
 def _languages(report: CorpusReport) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from polyad.cli.terminal.errors import CallError
-from polyad.cli.terminal.text import one_line, shown
+from polyad.cli.terminal.text import one_line, shortened, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +102,7 @@ def _drawn_rows(columns: Sequence[str], names: Sequence[str]) -> WriteRows:
             cells = "".join(f"{value:>{narrow}.4f}" for value in row) if whole else ""
             # An id could take over the screen.
             line = f"{one_line(shown(name, id_width - 1)):<{id_width}}  {best:>5}  {row[best]:>6.4f}  "
-            sys.stdout.write(f"{line}{shown(words, words_width - 1):<{words_width}}{cells}".rstrip() + "\n")
+            sys.stdout.write(f"{line}{shortened(words, words_width - 1):<{words_width}}{cells}".rstrip() + "\n")
 
     return write
 

@@ -66,6 +66,15 @@ def _undetermined(match: re.Match[str]) -> str:
     )
 
 
+def _clear(match: re.Match[str]) -> str:
+    bits, more, best = match.groups()
+    beside = "fewest of all" if float(more) == 0 else f"{more} more than the best, at {best}"
+    return (
+        "they stand out clearly, and further ones are far weaker (words not seen are predicted with "
+        f"{bits} bits each, {beside}"
+    )
+
+
 _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     (
         re.compile(
@@ -102,7 +111,10 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     ),
     (
         re.compile(r"X has n_samples=(\d+), and topics are learned from what documents have in common: give.*"),
-        r"There are \1 documents, and topics are learned from what documents have in common: give at least 3.",
+        lambda match: (
+            f"There {'is 1 document' if match[1] == '1' else f'are {match[1]} documents'}, and topics are learned from "
+            "what documents have in common: give at least 3."
+        ),
     ),
     (
         re.compile(r"Only (\d+) of the n_features=\d+ words occur in X, too few for (\d+) topics\."),
@@ -114,9 +126,10 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
         r"in a document. Give longer documents, join short ones, or drop fewer words (--stop-words none, --min-df 1).",
     ),
     (
-        re.compile(r"the spectrum falls sharply after them \(and held-out bits are (\S+), (\S+) above the best, at"),
-        r"they stand out clearly, and further ones are far weaker (words not seen are predicted with \1 bits each, "
-        r"\2 more than the best, at",
+        re.compile(
+            r"the spectrum falls sharply after them \(and held-out bits are (\S+), (\S+) above the best, at (\d+)"
+        ),
+        _clear,
     ),
     (
         re.compile(r"more do not predict held-out words better \(best (\S+) bits at"),

@@ -13,8 +13,6 @@ from polyad.corpus.formats.recognise import COUNT_FORMATS, recognise_bytes
 from polyad.corpus.formats.streams import open_stream
 from polyad.corpus.formats.text import read_stream
 
-__all__ = ["read_column"]
-
 
 def read_column(path: str | os.PathLike[str], column: str, reading: ReadOptions | None = None) -> Iterator[str]:
     r"""Give the value of a column for each document of a JSONL, CSV, TSV or Parquet file; empty where it has none.

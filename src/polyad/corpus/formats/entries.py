@@ -11,8 +11,6 @@ from scipy.sparse import coo_array
 
 from polyad.corpus.documents import CorpusError
 
-__all__ = ["Entries", "check_size", "to_matrix"]
-
 MAX_INDEX = 2**31 - 1
 PER_ENTRY = 10  # documents, or words, that an entry may stand for
 

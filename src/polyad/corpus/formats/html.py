@@ -5,8 +5,6 @@ from __future__ import annotations
 import html
 import re
 
-__all__ = ["text_of_html"]
-
 _HIDDEN = frozenset({"script", "style", "template", "noscript"})
 _INLINE = frozenset({"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "mark", "q", "s", "small", "span"})
 _INLINE |= {"strong", "sub", "sup", "u", "var", "wbr"}

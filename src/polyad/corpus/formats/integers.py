@@ -12,8 +12,6 @@ from polyad.corpus.documents import CorpusError
 from polyad.corpus.formats.options import MAX_DOCUMENT_BYTES
 from polyad.corpus.formats.streams import ByteStream
 
-__all__ = ["Integers", "read_blocks_of_lines", "scan_integers"]
-
 BLOCK_BYTES = 1 << 21
 # Nineteen digits could pass the largest number of 64 bits.
 _MAX_DIGITS = 18

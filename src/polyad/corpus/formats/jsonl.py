@@ -13,8 +13,6 @@ from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import ByteStream
 from polyad.corpus.formats.tables import find_column, pick_columns
 
-__all__ = ["read_jsonl"]
-
 
 def read_jsonl(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[Document]:
     """Yield one document an object; the first object tells which field is the text.

@@ -11,8 +11,6 @@ from polyad.corpus.formats.entries import MAX_INDEX, Entries, numbers_of
 from polyad.corpus.formats.integers import read_blocks_of_lines, scan_integers
 from polyad.corpus.formats.streams import ByteStream
 
-__all__ = ["read_ldac"]
-
 
 def read_ldac(stream: ByteStream, tally: Tally, n_words: int | None, max_bytes: int) -> Iterator[tuple[int, Entries]]:
     """Yield batches: how many documents, and their entries with documents numbered through the whole file.

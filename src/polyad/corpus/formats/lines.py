@@ -10,8 +10,6 @@ from typing import Any
 from polyad.corpus.documents import CorpusError, Tally
 from polyad.corpus.formats.streams import BUFFER_BYTES, ByteStream
 
-__all__ = ["check_encoding", "decode", "find_encoding", "read_lines"]
-
 # The marks of UTF-32 come first: the little-endian one starts with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

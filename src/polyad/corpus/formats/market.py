@@ -17,8 +17,6 @@ from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import ByteStream
 from polyad.corpus.formats.triples import read_triples
 
-__all__ = ["read_matrix_market"]
-
 _LINE_BYTES = 10_000
 
 

@@ -15,8 +15,6 @@ from polyad.corpus.formats.entries import check_size
 from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import ByteStream, check_unpacked, seekable
 
-__all__ = ["read_npz"]
-
 _NAMES = ("format", "shape", "data", "indices", "indptr", "row", "col", "offsets", "coords", "_is_array")
 _ENTRIES = {f"{name}.npy" for name in _NAMES}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

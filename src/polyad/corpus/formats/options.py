@@ -8,8 +8,6 @@ from typing import get_args
 from polyad.corpus.formats.lines import check_encoding
 from polyad.corpus.formats.recognise import FORMATS, Format
 
-__all__ = ["MAX_ANNOUNCED", "MAX_DOCUMENT_BYTES", "ReadOptions"]
-
 MAX_DOCUMENT_BYTES = 64 * 2**20
 MAX_ANNOUNCED = 1_000_000
 

@@ -11,8 +11,6 @@ from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import ByteStream, check_unpacked, seekable
 from polyad.corpus.formats.tables import pick_columns
 
-__all__ = ["read_parquet"]
-
 BATCH_ROWS = 512
 
 

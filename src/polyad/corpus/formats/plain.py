@@ -14,8 +14,6 @@ from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.recognise import is_html, refuse_foreign
 from polyad.corpus.formats.streams import ByteStream, open_stream
 
-__all__ = ["list_files", "read_folder", "read_plain_lines"]
-
 _TABLES = (".parquet", ".pq", ".jsonl", ".ndjson", ".csv", ".tsv", ".npz", ".mtx")
 
 

@@ -11,18 +11,6 @@ from typing import Literal, get_args
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.formats.streams import open_stream
 
-__all__ = [
-    "COUNT_FORMATS",
-    "FORMATS",
-    "TEXT_FORMATS",
-    "Format",
-    "is_counts",
-    "is_html",
-    "recognise",
-    "recognise_bytes",
-    "refuse_foreign",
-]
-
 Format = Literal["folder", "lines", "jsonl", "csv", "tsv", "parquet", "uci", "ldac", "mtx", "npz"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 COUNT_FORMATS: frozenset[Format] = frozenset({"uci", "ldac", "mtx", "npz"})

@@ -11,8 +11,6 @@ from polyad.corpus.formats.lines import decode
 from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import open_stream
 
-__all__ = ["find_ids", "find_vocabulary", "names_bytes", "read_names", "sidecar_names"]
-
 _PACKED = (".gz", ".zst", ".zstd", ".bz2", ".xz")
 
 
@@ -49,7 +47,7 @@ def find_ids(path: str | os.PathLike[str]) -> Path | None:
 
 
 def read_names(path: str | os.PathLike[str], reading: ReadOptions | None = None) -> tuple[str, ...]:
-    """Read one name a line, UTF-8 or what a byte order mark says; the end of the file needs no line end."""
+    """Read one name per line, UTF-8 or what a byte order mark says; the end of the file needs no line end."""
     reading = reading or ReadOptions()
     with open_stream(path, reading.max_unpacked) as stream:
         data = stream.reader.read()
@@ -67,7 +65,7 @@ def read_names(path: str | os.PathLike[str], reading: ReadOptions | None = None)
 
 
 def names_bytes(names: Sequence[str], path: Path) -> bytes:
-    """Write one name a line; a name with a line break in it cannot be written so."""
+    """Write one name per line; a name with a line break in it cannot be written so."""
     broken = next((name for name in names if "\n" in name or name.endswith("\r")), None)
     if broken is not None:
         raise CorpusError(f"{broken!r} has a line break, and cannot stand in a list of one per line", path=str(path))

@@ -18,8 +18,6 @@ from typing import Any, BinaryIO, cast
 
 from polyad.corpus.documents import CorpusError
 
-__all__ = ["ByteStream", "open_stream", "seekable"]
-
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 BUFFER_BYTES = 1 << 18

@@ -12,8 +12,6 @@ from polyad.corpus.formats.lines import read_lines
 from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import ByteStream
 
-__all__ = ["find_column", "pick_columns", "read_delimited"]
-
 _limit_lock = threading.Lock()
 _READ_AGAIN = 8  # times the longest document: what is read again of records that a quote has joined
 

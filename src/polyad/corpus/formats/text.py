@@ -17,8 +17,6 @@ from polyad.corpus.formats.recognise import COUNT_FORMATS, Format, recognise_byt
 from polyad.corpus.formats.streams import ByteStream, open_stream
 from polyad.corpus.formats.tables import read_delimited
 
-__all__ = ["BATCH_CHARACTERS", "DocumentReader", "batched", "read_stream"]
-
 BATCH_CHARACTERS = 1 << 21
 
 Text = TypeVar("Text", Document, Document | str)

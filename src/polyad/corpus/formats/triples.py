@@ -11,8 +11,6 @@ from polyad.corpus.formats.entries import MAX_INDEX, Entries, numbers_of
 from polyad.corpus.formats.integers import read_blocks_of_lines, scan_integers
 from polyad.corpus.formats.streams import ByteStream
 
-__all__ = ["read_triples", "whole_count"]
-
 
 def whole_count(field: bytes) -> int | None:
     """Read a count that is written as a whole number.

@@ -10,8 +10,6 @@ from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import ByteStream
 from polyad.corpus.formats.triples import read_triples
 
-__all__ = ["read_uci"]
-
 
 def read_uci(stream: ByteStream, tally: Tally, reading: ReadOptions) -> tuple[tuple[int, int], Iterator[Entries]]:
     """Read the header, and give the shape and the entries, a batch at a time.

@@ -17,8 +17,6 @@ from polyad.corpus.documents import CorpusError
 from polyad.corpus.formats.recognise import Format
 from polyad.corpus.formats.sidecars import find_ids, find_vocabulary, names_bytes, sidecar_names
 
-__all__ = ["WRITTEN_FORMATS", "OtherListError", "check_target", "write_corpus", "written_files"]
-
 _BLOCK_ROWS = 4096
 
 

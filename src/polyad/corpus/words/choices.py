@@ -19,18 +19,6 @@ from polyad.corpus.words.languages import StopWords, check_stemmer, load_stop_wo
 from polyad.corpus.words.scripts import without_spaces
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = [
-    "TOPIC_WORDS",
-    "Beginning",
-    "SpreadSample",
-    "begin_counting",
-    "default_min_df",
-    "find_language",
-    "look_at_beginning",
-    "of_counts",
-    "with_stop_words",
-]
-
 TOPIC_WORDS = TextOptions(stop_words="auto", min_df="auto")
 
 SAMPLE_DOCUMENTS = 200
@@ -92,15 +80,15 @@ def begin_counting(
 class SpreadSample:
     """Documents from all over a stream of unknown length: every one at first, later every second, fourth, ..."""
 
-    def __init__(self) -> None:
+    def __init__(self, characters: int = SPREAD_CHARACTERS) -> None:
         self.texts: list[str] = []
-        self._stride = 1
+        self._characters, self._stride = characters, 1
 
     def over(self, documents: Iterable[Document | str]) -> Iterator[Document | str]:
         """Pass documents on, keeping the beginnings of some."""
         for number, document in enumerate(documents):
             if number % self._stride == 0:
-                self.texts.append(_text(document)[:SPREAD_CHARACTERS])
+                self.texts.append(_text(document)[: self._characters])
                 if len(self.texts) >= 2 * SPREAD_DOCUMENTS:
                     self.texts, self._stride = self.texts[::2], 2 * self._stride
             yield document

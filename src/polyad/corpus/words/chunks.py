@@ -20,9 +20,6 @@ from scipy.sparse import csr_array
 from polyad.corpus.words.hashing import hash_terms
 from polyad.corpus.words.tokens import TextOptions, cut_pieces, drop_reason, words_of_piece
 
-__all__ = ["ChunkCounts", "Numbering", "count_chunk"]
-
-
 # The words of so many characters are in memory as texts at a time.
 WINDOW = 1 << 18
 _PLACES_TO_CUT = (re.compile(r"\s"), re.compile(r"\W"))

@@ -27,8 +27,6 @@ from polyad.corpus.words.vocabulary import choose_words, look_up_words, merge_st
 from polyad.corpus.words.workers import begin_under, end_with
 from polyad.engine.runners import current_runner
 
-__all__ = ["CHUNK_CHARACTERS", "CHUNK_DOCUMENTS", "Counting", "Progress", "count_chunks", "count_words"]
-
 Progress = Callable[[int], None]
 
 # Chunks do not depend on the number of processes, so neither does anything else.

@@ -22,18 +22,6 @@ from polyad.corpus.words.function_words import function_words, listed_languages
 from polyad.corpus.words.languages import language_name
 from polyad.corpus.words.tokens import TextOptions, split_words
 
-__all__ = [
-    "Language",
-    "Listed",
-    "counted_texts",
-    "guess_language",
-    "is_listed",
-    "languages_in",
-    "languages_of",
-    "listed_counts",
-    "row_lengths",
-]
-
 LEAST_SHARE = 0.05  # of its words, weighted: below it a text is a list, code, or in a language that no list is of
 LEAST_WORDS = 2  # different ones of a language
 LEAST_DOCUMENTS = 0.05  # of all documents that make another language one to tell of

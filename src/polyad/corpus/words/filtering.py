@@ -12,8 +12,6 @@ from polyad.corpus.words.choices import of_counts
 from polyad.corpus.words.tokens import TextOptions, drop_reason
 from polyad.corpus.words.vocabulary import choose_words
 
-__all__ = ["filter_words"]
-
 
 def filter_words(corpus: Corpus, options: TextOptions) -> Corpus:
     """Drop the words of a corpus that the options drop: stop words, and by document frequency and number.

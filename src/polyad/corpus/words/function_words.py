@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["function_words", "is_curated", "listed_languages"]
-
 _ENGLISH = """
     a about above across after afterwards again against ago all almost alone along already also although always am
     amid among amongst an and another any anybody anyhow anyone anything anyway anywhere are around as at away be

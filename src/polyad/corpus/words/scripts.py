@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["count_scripts", "script_of", "without_spaces"]
-
 # Kana, Han and Hangul apart: Korean has spaces between its words.
 _NO_SPACES = ((0x3040, 0x30FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF))
 TERMS_AT_ONCE = 100_000

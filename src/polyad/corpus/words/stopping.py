@@ -15,8 +15,6 @@ from polyad.corpus.words.languages import StopWords, load_stop_words
 from polyad.corpus.words.scripts import count_scripts, script_of
 from polyad.engine.spread import expected_documents
 
-__all__ = ["Stopping", "choose_stop_words", "evenness", "stop_words_in"]
-
 EVEN = 0.65  # the least evenness of a stop word, where a list has content words in it that nobody has told apart
 
 

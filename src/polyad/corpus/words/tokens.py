@@ -11,8 +11,6 @@ from typing import Any, Literal, get_args
 
 from polyad.corpus.words.languages import StopWords, check_stemmer, load_stop_words
 
-__all__ = ["TextOptions", "split_words", "word_pattern", "words_of_piece"]
-
 MAX_WORD = 1 << 17  # characters; data that is no text has "words" of millions
 MAX_NGRAM = 10  # longer runs of words hardly ever come twice, and each length takes the room of the text again
 Tokenizer = Literal["words", "chinese", "japanese"]

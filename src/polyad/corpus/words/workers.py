@@ -6,8 +6,6 @@ import os
 import threading
 import time
 
-__all__ = ["begin_under", "end_with"]
-
 SECONDS = 1.0
 _watched: set[int] = set()
 

@@ -21,6 +21,7 @@ from polyad.models.recipes.background import (
     found_topics,
     in_one_column,
     patient,
+    prior_beside_background,
     start_background,
     with_shapes,
 )
@@ -204,14 +205,14 @@ class LDA(TopicModel):
         return begin(raw, corpus, K, self.method, polished=polished)
 
     def _background_prior(self, given: FloatArray | None, begun: Beginning) -> FloatArray | None:
-        """Return the prior of the topics beside a background: as given, or as much of a given total for each.
+        """Return the prior of the topics beside a background: as given, or their part of a given total, even.
 
         Shares that topics have of documents before they are stripped of the background say little of those after.
         """
         total = self._given_total()
         if given is not None:
             return begun.prior
-        return None if total is None else np.full(self.n_components, total / self.n_components)
+        return None if total is None else prior_beside_background(total, self.n_components)
 
     def _has_background(self) -> bool:
         if not isinstance(self.background, bool | np.bool_):
