@@ -133,18 +133,15 @@ EXPERIMENT = Experiment(
     title="Bilingual topics: the words of both languages, side by side",
     found="Most topics have a clear meaning, and pairs of words that are each other's translations are often observed.",
     differs="The Hansard collection of the paper cannot be had; the Acts of Canada and every eighth speech of "
-    "Europarl take its "
-    "place, with 5,000 words of each language and K = 20 as there. A word counts as translated where the French word "
-    "that "
-    "is in the same documents most, among all French words, is one of the 20 first words of the French side of its "
-    "topic.",
+    "Europarl take its place, with 5,000 words of each language and K = 20 as there. A word counts as translated "
+    "where the French word that is in the same documents most, among all French words, is one of the 20 first words "
+    "of the French side of its topic.",
     settings=settings,
     measure=measure,
     claims=(
         Claim(
             "Discrete CCA: more than a half of the first ten English words of a topic have their translation on the "
-            "French "
-            "side, and three times as many as with the French side of another topic.",
+            "French side, and three times as many as with the French side of another topic.",
             _translated(MODELS[0]),
         ),
         Claim("The same holds of two-view moments with passes of likelihood.", _translated(MODELS[1]), is_ours=True),

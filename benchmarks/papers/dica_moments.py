@@ -31,7 +31,7 @@ def settings(quick):
             for K in (10, 90)
         ]
     names = ("corpus", "K", "law", "N", "draw", "share")
-    return [dict(zip(names, setting)) for setting in sorted(grown + swept, key=lambda s: (s[3], s[2] == "sweep"))]
+    return [dict(zip(names, setting)) for setting in sorted(grown + swept, key=lambda s: (s[1], s[3], s[2] == "sweep"))]
 
 
 def measure(corpus, K, law, N, draw, share) -> list[Row]:
@@ -61,8 +61,11 @@ def measure(corpus, K, law, N, draw, share) -> list[Row]:
 
 def _cumulants_are_wrong_at_one_length(rows):
     fixed = chosen(rows, law="fix")
-    errors = {kind: mean(fixed, "error", N=largest(fixed, "N"), moments=kind) for kind in ("GP", "LDA")}
-    return errors["GP"] > 3 * errors["LDA"] and falls(fixed, moments="LDA", by=0.75)
+    last = chosen(fixed, N=largest(fixed, "N"))
+    return falls(fixed, moments="LDA", by=0.75) and all(
+        mean(last, "error", moments="GP", K=K) > 1.5 * mean(last, "error", moments="LDA", K=K)
+        for K in {row["K"] for row in last}
+    )
 
 
 EXPERIMENT = Experiment(
@@ -70,12 +73,10 @@ EXPERIMENT = Experiment(
     source="Discrete ICA paper, Figures 2 and 6",
     title="Cumulants of discrete ICA and moments of LDA under three laws of document length",
     found="Cumulants of discrete ICA converge faster where lengths vary as in the gamma-Poisson model, and are "
-    "misspecified where "
-    "all documents have one length; mixing two lengths repairs that. l1 and l2 errors behave alike.",
+    "misspecified where all documents have one length; mixing two lengths repairs that. l1 and l2 errors behave alike.",
     differs="NIPS is the part up to 1999 that can be had, 1,740 papers; its topics are those of our own variational "
     "inference. N = 50,000 is drawn twice and the sweep three times, everything else five times as in the paper, to "
-    "keep "
-    "the run within hours. Moments of LDA weighted by document length are ours.",
+    "keep the run within hours. Moments of LDA weighted by document length are ours.",
     settings=settings,
     measure=measure,
     claims=(
@@ -84,8 +85,8 @@ EXPERIMENT = Experiment(
             lambda rows: mean(rows, "error", law="gp", moments="GP") < mean(rows, "error", law="gp", moments="LDA"),
         ),
         Claim(
-            "With one length for all documents the cumulants are far behind the moments of LDA, however many "
-            "there are.",
+            "With one length for all documents the error of the cumulants is half as large again as that of the "
+            "moments of LDA, or more, with the most documents.",
             _cumulants_are_wrong_at_one_length,
         ),
         Claim(
@@ -103,9 +104,8 @@ EXPERIMENT = Experiment(
             ),
         ),
         Claim(
-            "Moments of LDA weighted by length come close to the cumulants on gamma-Poisson documents, where "
-            "uniform weights do not, and "
-            "are right at one length as well.",
+            "Moments of LDA weighted by length come close to the cumulants on gamma-Poisson documents, where uniform "
+            "weights do not, and are right at one length as well.",
             lambda rows: (
                 mean(rows, "error", law="gp", moments="LDA length") < 1.4 * mean(rows, "error", law="gp", moments="GP")
                 and mean(rows, "error", law="gp", moments="LDA length") < mean(rows, "error", law="gp", moments="LDA")

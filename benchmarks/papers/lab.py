@@ -259,9 +259,13 @@ def smallest(rows: Sequence[Row], column: str) -> Any:
     return min(row[column] for row in rows)
 
 
-def falls(rows: Sequence[Row], column: str = "error", *, by: float = 1.0, size: str = "N", **wanted: Any) -> bool:
-    """Tell whether the mean of a column falls from the smallest to the largest size, to less than a share of it."""
+def falls(rows: Sequence[Row], column: str = "error", *, by: float | str = 1.0, size: str = "N", **wanted: Any) -> bool:
+    """Tell whether the mean of a column falls from the smallest to the largest size, to less than a share of it.
+
+    With ``by="root"`` the share is 1.5 times the root of the ratio of the sizes.
+    """
     few, many = smallest(rows, size), largest(rows, size)
     if few == many:
         raise LookupError(f"only one {size}, {few}")
-    return mean(rows, column, **{size: many}, **wanted) < by * mean(rows, column, **{size: few}, **wanted)
+    share = 1.5 * (few / many) ** 0.5 if by == "root" else float(by)
+    return mean(rows, column, **{size: many}, **wanted) < share * mean(rows, column, **{size: few}, **wanted)

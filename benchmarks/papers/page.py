@@ -30,7 +30,7 @@ def draw(chart: Chart, rows: Sequence[Row], file: Path) -> None:
     """Draw a chart; panels have axes of their own."""
     rows = [row for row in rows if chart.only(row)]
     panels = sorted({row[chart.panels] for row in rows}) if chart.panels else [""]
-    names = sorted({str(row[chart.line]) for row in rows})
+    names = sorted({_line_name(chart, row) for row in rows})
     parts = []
     for panel in panels:
         own = [row for row in rows if not chart.panels or row[chart.panels] == panel]
@@ -46,10 +46,16 @@ def _panel_title(panel: object) -> str:
     return ", ".join([PANELS.get(kind, kind), *rest])
 
 
+def _line_name(chart: Chart, row: Row) -> str:
+    """Return what the key calls a line: a number with what it is a number of."""
+    value = row[chart.line]
+    return value if isinstance(value, str) else f"{chart.line} = {value:g}"
+
+
 def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row], names: list[str]) -> alt.LayerChart:
     """Draw means over repetitions with bars from the least to the largest; lines differ in dash and mark as well."""
     columns = (chart.x, chart.y, chart.line)
-    values = [{name: row[name] for name in columns} | {chart.line: str(row[chart.line])} for row in rows]
+    values = [{name: row[name] for name in columns} | {chart.line: _line_name(chart, row)} for row in rows]
     places = sorted({row[chart.x] for row in (*rows, *paper)})
     whole = all(float(place).is_integer() for place in places)
     number = "~s" if whole and places[-1] >= 1000 else "d" if whole else "~g"
@@ -57,7 +63,7 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row], names: list[
     scale = alt.Scale(type="log", nice=False, padding=12) if chart.log_x else alt.Scale(nice=False, padding=12)
     x = alt.X(chart.x, type="quantitative", title=chart.x_title, scale=scale, axis=axis)
     y_scale = alt.Scale(type="log" if chart.log_y else "linear", zero=False)
-    y_axis = alt.Axis(format="~g", labelOverlap=True)
+    y_axis = alt.Axis(format="~r", labelOverlap=True)
     # The same names in all panels, given to all scales, are what makes one key of them.
     legend = alt.Legend(title=None, orient="bottom", columns=4 if chart.panels else 2, labelLimit=300, symbolSize=90)
     key = {"type": "nominal", "sort": names, "legend": legend}
@@ -75,13 +81,25 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row], names: list[
     spread = base.mark_rule(opacity=0.5).encode(y=least, y2=f"max({chart.y}):Q")
     layers: list[alt.Chart] = [spread, lines, marks]
     if paper:
-        given = [{name: row[name] for name in columns} | {"label": f"paper: {row[chart.line]}"} for row in paper]
+        given = [{name: row[name] for name in columns} | {"label": label} for row, label in _labelled(chart, paper)]
         at = alt.Chart(alt.Data(values=given)).encode(x=x, y=alt.Y(chart.y, type="quantitative", scale=y_scale))
         layers += [
             at.mark_point(shape="cross", size=70, filled=True, color="black"),
             at.mark_text(align="right", dx=-8, fontSize=9).encode(text="label:N"),
         ]
     return alt.layer(*layers)
+
+
+def _labelled(chart: Chart, paper: Sequence[Row]) -> list[tuple[Row, str]]:
+    """Return values of the paper with their labels; those that would lie on each other share one."""
+    found: list[tuple[Row, str]] = []
+    for row in sorted(paper, key=lambda row: row[chart.y]):
+        if found and row[chart.x] == found[-1][0][chart.x] and row[chart.y] < 1.4 * found[-1][0][chart.y]:
+            last, label = found.pop()
+            found += [(last, ""), (row, f"{label}, {row[chart.line]}")]
+        else:
+            found.append((row, f"paper: {row[chart.line]}"))
+    return found
 
 
 def _heat_map(chart: Chart, rows: Sequence[Row]) -> alt.Chart:
@@ -118,13 +136,18 @@ def table(chart: Chart, rows: Sequence[Row]) -> list[str]:
     for panel in sorted({row.get(chart.panels, "") for row in rows}, key=str):
         own = [row for row in rows if row.get(chart.panels, "") == panel]
         places = sorted({row[chart.x] for row in own})
-        parts += [f"| {_panel_title(panel) or chart.line} | " + " | ".join(f"{place:,}" for place in places) + " |"]
+        parts += [
+            f"| {_panel_title(panel) or chart.line} | "
+            + " | ".join(f"{place:,}" if place >= 1000 else f"{place:g}" for place in places)
+            + " |"
+        ]
         parts += ["|---" * (len(places) + 1) + "|"]
         for name in sorted({row[chart.line] for row in own}, key=str):
             cells = []
             for place in places:
                 found = [row[chart.y] for row in own if row[chart.line] == name and row[chart.x] == place]
-                cells.append(f"{sum(found) / len(found):.3g}" if found else "–")
+                average = sum(found) / len(found) if found else 0.0
+                cells.append(f"{average:.{5 if abs(average) >= 10 else 3}g}" if found else "–")
             parts += [f"| {name} | " + " | ".join(cells) + " |"]
         parts += [""]
     return parts

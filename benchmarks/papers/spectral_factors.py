@@ -50,13 +50,13 @@ EXPERIMENT = Experiment(
     measure=measure,
     claims=(
         Claim(
-            "Third order finds skewed factors: its error falls to less than a half at sixteen times the samples.",
-            lambda rows: falls(chosen(rows, factors="skewed factors"), order="third order", by=0.5),
+            "Third order finds skewed factors: its error falls as the root of the number of samples.",
+            lambda rows: falls(chosen(rows, factors="skewed factors"), order="third order", by="root"),
         ),
         Claim(
-            "Fourth order finds both: its errors fall to less than a half.",
+            "Fourth order finds both: its errors fall as the root of the number of samples.",
             lambda rows: all(
-                falls(chosen(rows, factors=f"{kind} factors"), order="fourth order", by=0.5)
+                falls(chosen(rows, factors=f"{kind} factors"), order="fourth order", by="root")
                 for kind in ("skewed", "kurtotic")
             ),
         ),

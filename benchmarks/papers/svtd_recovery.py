@@ -91,8 +91,7 @@ EXPERIMENT = Experiment(
     found="SVTD is about as accurate as the tensor power method in a thirtieth of its time; methods of one "
     "contraction are less accurate.",
     differs="All methods share our whitening and compiled contractions, so that their times are closer to each other "
-    "than "
-    "those of the paper's interpreted code; at k = 5 all of them take milliseconds.",
+    "than those of the paper's interpreted code; at k = 5 all of them take milliseconds.",
     settings=settings,
     measure=measure,
     claims=(

@@ -104,8 +104,7 @@ EXPERIMENT = Experiment(
     found="SVTD is faster than a Gibbs sampler of 2,000 iterations, and its topics stay coherent as their number "
     "grows, where those of the sampler do not.",
     differs="Nine numbers of topics between 2 and 32 in place of all; our list of stop words. The sampler is the "
-    "paper's, the "
-    "lda package with 2,000 iterations. Seconds are of the CPU.",
+    "paper's, the lda package with 2,000 iterations. Seconds are of the CPU.",
     settings=settings,
     measure=measure,
     claims=(

@@ -139,12 +139,10 @@ EXPERIMENT = Experiment(
     title="Words of the topics, and how much of each document they have (Divina Commedia, k = 3; State of the Union, "
     "k = 18)",
     found="Each of three topics of the Divina Commedia is dominant in one of Inferno, Purgatorio and Paradiso; "
-    "speeches "
-    "of the same president have similar topics.",
+    "speeches of the same president have similar topics.",
     differs="Stop words and the cut to the most frequent words (1,820 and 1,184) are ours: the paper does not give "
-    "its lists. "
-    "Topics have no order, so that their numbers differ from the paper's, and the leading words of ours are more "
-    "frequent ones.",
+    "its lists. Topics have no order, so that their numbers differ from the paper's, and the leading words of ours "
+    "are more frequent ones.",
     settings=settings,
     measure=measure,
     claims=(
@@ -156,8 +154,8 @@ EXPERIMENT = Experiment(
             for model in MODELS
         ),
         Claim(
-            "Speeches of the same president share half as much again of their topics as speeches of different ones do, "
-            "or more.",
+            "Speeches of the same president share half as much again of their topics as speeches of different ones "
+            "do, or more.",
             _neighbours_are_alike,
         ),
     ),

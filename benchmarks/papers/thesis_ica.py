@@ -42,8 +42,8 @@ EXPERIMENT = Experiment(
     name="thesis-ica",
     source="Thesis, chapter 2",
     title="ICA by third and fourth cumulants, generalised covariances, the characteristic function and likelihood",
-    found="Cumulants and generalised covariances of whitened data are diagonal in the sources; joint "
-    "diagonalisation finds them.",
+    found="Cumulants and generalised covariances of whitened data are diagonal in the sources; joint diagonalisation "
+    "finds them.",
     settings=settings,
     measure=measure,
     claims=(

@@ -45,10 +45,9 @@ TOPICS = Experiment(
     source="Thesis, 5.1: non-negative topics",
     title="Error of the topics before and after they are made non-negative",
     found="Topics by diagonalisation have negative entries; cutting them off is a heuristic after which the Amari "
-    "error "
-    "was larger, and a method that keeps them non-negative is left open.",
-    differs="We measure the l1 error of the topics themselves rather than the Amari error. Passes of likelihood, which "
-    "keep topics non-negative, take the place of a constrained decomposition.",
+    "error was larger, and a method that keeps them non-negative is left open.",
+    differs="We measure the l1 error of the topics themselves rather than the Amari error. Passes of likelihood, "
+    "which keep topics non-negative, take the place of a constrained decomposition.",
     settings=topic_settings,
     measure=measure_topics,
     claims=(
@@ -173,8 +172,7 @@ SCHUR = Experiment(
         ),
         Claim(
             "With eigenvectors nearly alike Schur's error is less than a half of that of the sweeps: a rotation "
-            "cannot be "
-            "ill-conditioned.",
+            "cannot be ill-conditioned.",
             lambda rows: all(
                 2 * mean(rows, "error", method="simultaneous Schur", condition=100)
                 < mean(rows, "error", method=method, condition=100)
