@@ -4,10 +4,11 @@
     python benchmarks/mixtures.py gaussian --full
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), letters, eeg and cells (real
-data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own, benchmarks/.peers-mixtures, each
-case in a fresh process; seconds are those of the fits alone. A peer with ten starts is ten fits and the best of them by
-its likelihood. Likelihood is that of the data, and of as many new rows of the same model, in nats a row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), and letters, eeg, languages
+and cells (real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own,
+benchmarks/.peers-mixtures, each case in a fresh process; seconds are those of the fits alone. A peer with ten starts is
+ten fits and the best of them by its likelihood. Likelihood is that of the data, and of as many new rows of the same
+model, in nats a row.
 """
 
 import argparse
@@ -53,7 +54,7 @@ STARTS = 10
 def main():
     """Run the sections asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = {part.__name__: part for part in (gaussian, chains, classes, letters, eeg, cells)}
+    sections = {part.__name__: part for part in (gaussian, chains, classes, letters, eeg, languages, cells)}
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
@@ -320,6 +321,35 @@ def against_hmmlearn(title, model, seconds, X, lengths):
     done = peer("hmmlearn", **arrays, K=model.n_components, emission=model.emission)
     rows += [{name: row[name] for name in row if name != "new nats"} for row in peer_rows("hmmlearn", done)]
     show(title, rows)
+
+
+def languages(full):
+    """Find topics of three aligned texts: French, and English cut into two languages that share no word."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from polyad import PolylingualLDA
+
+    path = DATA / "canada_acts_en_fr" / "sections.jsonl.gz"
+    if not path.exists():
+        print(f"\nlanguages: {path} is not there")
+        return
+    with gzip.open(path, "rt") as file:
+        sections = [json.loads(line) for line in file]
+    counts, words = [], []
+    for code in ("en", "fr"):
+        vectorizer = CountVectorizer(min_df=30, max_df=0.1, token_pattern=r"[^\W\d_]{3,}")
+        counts.append(sparse.csr_array(vectorizer.fit_transform(section[code] for section in sections)))
+        words.append(vectorizer.get_feature_names_out())
+    views = [sparse.csr_array(counts[0][:, ::2]), sparse.csr_array(counts[0][:, 1::2]), counts[1]]
+    names = [words[0][::2], words[0][1::2], words[1]]
+    model, seconds = timed(lambda: PolylingualLDA(20).fit(views))
+    print(f"\n{len(sections):,} sections of acts, 20 topics in three languages: {seconds:.1f} s")
+    for topic in range(10):
+        lines = []
+        for shown, vocabulary in zip(model.components_, names):
+            lift = shown[topic] * np.log(shown[topic] / shown.mean(axis=0) + 1e-12)
+            lines.append(" ".join(vocabulary[i] for i in np.argsort(-lift)[:5]))
+        print(f"  {topic}: " + " | ".join(lines))
 
 
 def cells(full):
