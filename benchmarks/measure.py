@@ -1,6 +1,7 @@
 """Seconds and peak memory of a step, and one measurement in a process of its own."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,23 +12,32 @@ from pathlib import Path
 
 
 class Steps:
-    """Seconds and peak memory (MB above the start) of named steps, in their order.
+    """Seconds, seconds of processors and peak memory (MB above the start) of named steps, in their order.
+
+    On a machine that does other things as well, the seconds of all processors together tell more than the clock.
 
     Linux lets a process reset the mark of its peak memory; elsewhere memory is not told (NaN).
     """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.processor_seconds: dict[str, float] = {}
         self.megabytes: dict[str, float] = {}
 
     @contextmanager
     def __call__(self, name: str) -> Iterator[None]:
         """Measure a step."""
         before = _reset_peak()
-        start = time.perf_counter()
+        start, used = time.perf_counter(), _processor_seconds()
         yield
         self.seconds[name] = time.perf_counter() - start
+        self.processor_seconds[name] = _processor_seconds() - used
         self.megabytes[name] = _peak() - before
+
+
+def _processor_seconds() -> float:
+    """Of this process with all its threads, and of the processes that it started and that have ended."""
+    return sum(os.times()[:4])
 
 
 def _status(field: str) -> float:

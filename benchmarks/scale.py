@@ -2,11 +2,13 @@
 
 Run it as ``python benchmarks/scale.py --sizes 1/64,1/16 --folder FOLDER``; 1 is the whole corpus (8.2 million
 documents, 141,000 words, about 480 million cells, some 20 GB of disk while it is made). Every measurement runs in a
-process of its own, and its result is kept in the folder: called again, only what is missing is measured.
+process of its own, and its result is kept in the folder: called again, only what is missing is measured. In the end a
+table of all, and a model of what a fit costs (:mod:`cost_model`), its prediction beside the largest fit.
 """
 
 import argparse
 import json
+import os
 import sys
 import threading
 import time
@@ -16,6 +18,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+import cost_model
+import topics as side_by_side
 from corpora import available, load, vocabulary
 from measure import isolated
 
@@ -35,7 +39,7 @@ class Cost:
 
     def __init__(self) -> None:
         self.peak, self._stop = 0.0, threading.Event()
-        self._started = time.perf_counter(), time.process_time()
+        self._started = time.perf_counter(), _processor_seconds()
         threading.Thread(target=self._look, daemon=True).start()
 
     def _look(self) -> None:
@@ -47,9 +51,14 @@ class Cost:
     def stop(self) -> dict[str, float]:
         """Return what it was so far."""
         self._stop.set()
-        now = time.perf_counter(), time.process_time()
+        now = time.perf_counter(), _processor_seconds()
         clock, processor = (b - a for a, b in zip(self._started, now))
         return {"seconds": clock, "processor seconds": processor, "gigabytes": self.peak}
+
+
+def _processor_seconds() -> float:
+    """Return those of this process, and of the ones it has started that have ended."""
+    return sum(os.times()[:4])
 
 
 def topics_of_real_text(folder: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -90,60 +99,69 @@ def drawn(folder: Path, n_documents: int, first_batch: int = 0):
         yield sparse.csr_array((ones, (np.concatenate(rows), np.concatenate(words))), shape=(n, N_WORDS))
 
 
+def shards_of(folder: str, size: str) -> Path:
+    """Return where the shards of a part of the corpus are."""
+    return Path(folder) / f"pubmed-{size.replace('/', '-')}.shards"
+
+
 def make(folder: str, size: str) -> dict:
     """Write the shards of a part of the corpus."""
-    from polyad.engine import write_shards
+    from polyad.engine import Shards, write_shards
 
     topics_of_real_text(Path(folder))
+    path = shards_of(folder, size)
+    if path.exists():
+        shards = Shards(path)
+        return {"documents": shards.n_rows, "cells": shards.n_cells, "shards": shards.n_shards}
     cost = Cost()
-    n_documents = int(N_DOCUMENTS * Fraction(size))
-    shards = write_shards(drawn(Path(folder), n_documents), Path(folder) / f"pubmed-{size.replace('/', '-')}.shards")
+    shards = write_shards(drawn(Path(folder), int(N_DOCUMENTS * Fraction(size))), path)
     return {
         "documents": shards.n_rows, "cells": shards.n_cells, "shards": shards.n_shards, **cost.stop(),
     }  # fmt: skip
 
 
-def fit(folder: str, size: str, where: str) -> dict:
+def fit(folder: str, size: str, where: str, n_topics: str = str(N_TOPICS)) -> dict:
     """Fit from shards, or from memory; bits are those of documents that no fit has seen."""
     from polyad import LDA
-    from polyad.engine import Shards
+    from polyad.engine import Shards, listening
     from polyad.inference import completion_bits
     from polyad.io import fingerprint
+    from polyad.models.recipes.moment_start import first_sample
 
-    X = Shards(Path(folder) / f"pubmed-{size.replace('/', '-')}.shards")
+    X = shards = Shards(shards_of(folder, size))
     if where == "memory":
         X = sparse.vstack([X.shard(number).rows for number in range(X.n_shards)], format="csr")
+    n_read = []
+    LDA(3, polish=1).fit(shards.shard(0).rows[:300])  # loads what is compiled
     cost = Cost()
     options = {"memory_limit": LIMIT} if where == "shards" else {}
-    model = LDA(N_TOPICS).fit(X, **options)
-    spent = cost.stop()
+    with listening(n_read.append):
+        model = LDA(int(n_topics)).fit(X, **options)
+    spent, found = cost.stop(), model.diagnostics_
     (held_out,) = drawn(Path(folder), HELD_OUT, first_batch=1 << 20)
+    sampled = first_sample(shards, found.n_passes).n_rows / shards.n_rows
     return {
-        **spent, "planned": model.diagnostics_.memory_bytes / 1e9,
-        "steps": model.diagnostics_.seconds, "passes": model.diagnostics_.n_passes,
+        **spent, "planned": found.memory_bytes / 1e9, "steps": found.seconds, "passes": found.n_passes,
         "bits": completion_bits(model.components_, model.doc_topic_prior_, held_out),
-        "fingerprint": fingerprint(model),
+        "gigabytes read": len(n_read) * sum(size for size, _ in shards.manifest.files.values()) / shards.n_shards / 1e9,
+        "fingerprint": fingerprint(model), "cells": shards.n_cells, "sampled": sampled, "words": shards.n_columns,
+        "topics": int(n_topics), "cores": len(os.sched_getaffinity(0)),
     }  # fmt: skip
 
 
-def gensim(folder: str, size: str) -> dict:
-    """LdaMulticore, one pass, on the same documents."""
-    from gensim.matutils import Sparse2Corpus
-    from gensim.models import LdaMulticore
-
+def gensim(folder: str, size: str, peers: str) -> dict:
+    """LdaMulticore, one pass, on the same documents; ``peers`` is the Python that has it."""
     from polyad.engine import Shards
     from polyad.inference import completion_bits
 
-    shards = Shards(Path(folder) / f"pubmed-{size.replace('/', '-')}.shards")
-    X = sparse.vstack([shards.shard(number).rows for number in range(shards.n_shards)], format="csr")
-    cost = Cost()
-    corpus = Sparse2Corpus(X, documents_columns=False)
-    names = {number: str(number) for number in range(N_WORDS)}
-    model = LdaMulticore(corpus, num_topics=N_TOPICS, id2word=names, workers=2, passes=1, chunksize=4000)
-    spent = cost.stop()
+    shards, train, out = Shards(shards_of(folder, size)), Path(folder) / "train.npz", Path(folder) / "gensim.npz"
+    sparse.save_npz(train, sparse.vstack([shards.shard(number).rows for number in range(shards.n_shards)]), False)
+    spent = isolated(str(Path(__file__).parent / "peers.py"), "gensim 1", train, N_TOPICS, out, python=peers)
+    if "error" in spent:
+        raise RuntimeError(spent["error"])
     (held_out,) = drawn(Path(folder), HELD_OUT, first_batch=1 << 20)
-    bits = completion_bits(model.get_topics().astype(np.float64), np.asarray(model.alpha, np.float64), held_out)
-    return {**spent, "bits": bits}
+    with np.load(out) as found:
+        return {**spent, "bits": completion_bits(found["components"], found["prior"], held_out)}
 
 
 def texts(folder: Path, n_texts: int) -> Path:
@@ -218,44 +236,63 @@ def europarl(folder: str, where: str, n_topics: str) -> dict:
             **cost.stop(),
             "fingerprint": fingerprint(model),
             "shards": 1 if where == "memory" else X.n_shards,
+            "passes": model.diagnostics_.n_passes,
+            "words": counts.shape[1],
+            "topics": int(n_topics),
         }
+
+
+def many(folder: str, n_topics: str, method: str) -> dict:
+    """Fit many topics to the papers of NIPS, with polyad or with a peer, and judge them on other papers."""
+    return side_by_side.measure("nips", 0, int(n_topics), method)
 
 
 MEASURES = {
     "make": make, "fit": fit, "gensim": gensim, "index": indexing, "CountVectorizer": count_vectorizer,
-    "europarl": europarl,
+    "europarl": europarl, "many": many,
 }  # fmt: skip
 
 
-def plan(sizes: list[str], n_texts: str, peers: str | None, n_topics: str) -> list[tuple[str, ...]]:
+def plan(sizes: list[str], n_texts: str, peers: str | None, n_topics: str, many_topics: list[str]) -> list[list[str]]:
     """Return what is to be measured, in an order in which later ones find what they need."""
-    jobs: list[tuple[str, ...]] = []
+    jobs: list[list[str]] = []
     for size in sizes:
-        jobs += [("make", size), ("fit", size, "shards")]
+        jobs += [["make", size], ["fit", size, "shards"]]
         if Fraction(size) <= Fraction(1, 16):
-            jobs.append(("fit", size, "memory"))
+            jobs += [["fit", size, "memory"], ["fit", size, "shards", "20"]]
     if peers is not None:
-        jobs.append(("gensim", sizes[-1] if Fraction(sizes[-1]) <= Fraction(1, 16) else "1/16"))
+        small = [size for size in sizes if Fraction(size) <= Fraction(1, 16)]
+        jobs += [["gensim", small[-1], peers]] if small else []
     if n_texts != "0":
-        jobs += [("index", n_texts), ("CountVectorizer", str(min(int(n_texts), 100_000)))]
+        jobs += [["index", n_texts], ["CountVectorizer", str(min(int(n_texts), 100_000))]]
     if available("europarl_en_fr"):
-        jobs += [("europarl", where, n_topics) for where in ("memory", "shards", "dask 1", "dask 2", "dask 4")]
+        jobs += [["europarl", where, n_topics] for where in ("memory", "shards", "dask 1", "dask 2", "dask 4")]
+    if available("nips"):
+        methods = ["polyad fast", *(["tomotopy 200"] if peers is not None else [])]
+        jobs += [["many", number, method] for number in many_topics for method in methods]
     return jobs
 
 
+HIDDEN = ("steps", "fingerprint", "cells", "words", "cores", "topics", "sampled")
+
+
 def show(results: dict[str, dict]) -> None:
-    """Print one table of all that was measured."""
+    """Print one table of all that was measured, and the model of the cost."""
     for name, found in results.items():
-        shown = {key: value for key, value in found.items() if key not in ("steps", "fingerprint")}
+        shown = {key: value for key, value in found.items() if key not in HIDDEN}
         numbers = ", ".join(
-            f"{key} {value:,.3f}" if isinstance(value, float) else f"{key} {value}" for key, value in shown.items()
+            f"{key} {value:,.3f}" if isinstance(value, float) else f"{key} {value:,}" for key, value in shown.items()
         )
         print(f"{name:28} {numbers}")
         if "steps" in found:
             print(f"{'':28} " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in found["steps"].items()))
-    prints = {name: found["fingerprint"] for name, found in results.items() if name.startswith("europarl ")}
-    if len(prints) > 1:
-        print("europarl: the same bytes everywhere:", len(set(prints.values())) == 1)
+    for what in ("europarl ", "fit 1/16 "):
+        prints = {found["fingerprint"] for name, found in results.items() if name.startswith(what) and len(name) < 20}
+        if len(prints) > 0:
+            print(f"{what.strip()}: the same bytes everywhere:", len(prints) == 1)
+    model = cost_model.from_results(results)
+    if model is not None:
+        print(model)
 
 
 def main() -> None:
@@ -267,18 +304,22 @@ def main() -> None:
     parser.add_argument("--texts", default="100000", help="texts to index; 0 for none")
     parser.add_argument("--topics", default="100", help="topics of the European Parliament")
     parser.add_argument("--folder", default="scale-data", help="where data and results are kept")
-    parser.add_argument("--peers", help="the Python of an environment with gensim and polyad")
+    parser.add_argument("--peers", help="a Python with gensim and tomotopy, as benchmarks/.peers/bin/python")
+    parser.add_argument("--many", default="500,1000", help="numbers of topics for the papers of NIPS; 0 for none")
+    parser.add_argument("--only", default="", help="only measurements whose name begins so, as 'fit 1/16'")
     asked = parser.parse_args()
+    if asked.peers is not None:
+        asked.peers = str(Path(asked.peers).absolute())  # not resolved: that would leave its environment
     folder = Path(asked.folder).resolve()
     folder.mkdir(exist_ok=True)
     kept = folder / "results.json"
     results: dict[str, dict] = json.loads(kept.read_text()) if kept.exists() else {}
-    for task, *arguments in plan(asked.sizes.split(","), asked.texts, asked.peers, asked.topics):
-        name = " ".join([task, *arguments])
-        if name in results:
+    many_topics = [] if asked.many == "0" else asked.many.split(",")
+    for task, *arguments in plan(asked.sizes.split(","), asked.texts, asked.peers, asked.topics, many_topics):
+        name = " ".join([task, *arguments]).removesuffix(f" {asked.peers}")
+        if name in results or not name.startswith(asked.only):
             continue
-        python = asked.peers if task == "gensim" else None
-        found = isolated(__file__, task, folder, *arguments, python=python)
+        found = isolated(__file__, task, folder, *arguments)
         print(name, found.get("error", f"{found.get('seconds', 0):.1f} s"), file=sys.stderr, flush=True)
         if "error" not in found:
             results[name] = found

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 import corpora
-from measure import isolated
+from measure import Steps, isolated
 from topics import HERE, OURS, PEERS_ENV, judge, split
 
 RESULTS = HERE / "results" / "stability"
@@ -63,7 +63,6 @@ def fit(name, K, method, part, documents, seed):
 
 
 def fit_polyad(train, K, polish, seed, out):
-    import time
     import warnings
 
     from polyad import LDA
@@ -73,11 +72,12 @@ def fit_polyad(train, K, polish, seed, out):
     warnings.simplefilter("ignore", NoiseWarning)
     X = sparse.csr_array(sparse.load_npz(train))
     LDA(3, polish=polish).fit(make_lda(300, 200, 3).counts)
-    started = time.perf_counter()
-    model = LDA(K, polish=polish, random_state=seed).fit(X)
-    seconds = time.perf_counter() - started
+    steps = Steps()
+    with steps("fit"):
+        model = LDA(K, polish=polish, random_state=seed).fit(X)
     np.savez(out, components=model.components_, prior=model.doc_topic_prior_)
-    print(json.dumps({"seconds": seconds, "undetermined": len(model.diagnostics_.undetermined)}))
+    told = {"seconds": steps.seconds["fit"], "processor_seconds": steps.processor_seconds["fit"]}
+    print(json.dumps(told | {"undetermined": len(model.diagnostics_.undetermined)}))
 
 
 def topics_of(result):
@@ -112,6 +112,7 @@ def row(name, K, method):
         "halves": shared(others["half A"], others["half B"]),
         "bits": judge(first["out"], train, test)["bits"],
         "seconds": float(np.median([result["seconds"] for result in seeds])),
+        "processors": float(np.median([result["processor_seconds"] for result in seeds])),
         "undetermined": first.get("undetermined"),
     }
 
@@ -133,7 +134,7 @@ def main():
         for K in options.k:
             print(f"\n{name}, K = {K}: mass that matched topics share")
             columns = " ".join(f"{column:>6}" for column in ("seeds", "-1%", "-10%", "halves"))
-            print(f"{'method':16} {columns} {'bits':>8} {'seconds':>8} undetermined")
+            print(f"{'method':16} {columns} {'bits':>8} {'seconds':>8} {'cores x s':>9} undetermined")
             for method in options.methods:
                 found = row(name, K, method)
                 if "error" in found:
@@ -141,7 +142,8 @@ def main():
                     continue
                 figures = " ".join(f"{found[key]:6.3f}" for key in ("seeds", "1%", "10%", "halves"))
                 unsure = "" if found["undetermined"] is None else found["undetermined"]
-                print(f"{method:16} {figures} {found['bits']:8.3f} {found['seconds']:8.2f} {unsure}", flush=True)
+                times = f"{found['seconds']:8.2f} {found['processors']:9.2f}"
+                print(f"{method:16} {figures} {found['bits']:8.3f} {times} {unsure}", flush=True)
 
 
 if __name__ == "__main__":

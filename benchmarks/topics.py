@@ -278,7 +278,7 @@ def large_counts():
 
 
 def install():
-    venv.create(PEERS_ENV, with_pip=True)
+    venv.create(PEERS_ENV, with_pip=True, clear=True)
     for package in PEER_PACKAGES:
         done = subprocess.run([PEERS_ENV / "bin" / "pip", "install", "-q", package], check=False)
         print(package, "installed" if done.returncode == 0 else "failed")

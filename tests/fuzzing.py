@@ -171,7 +171,7 @@ def use_topics(model, count_words, counts):
 
 def forged(data, rng):
     """Put something else into the header or an array of a sound model file, and seal it again."""
-    from polyad.io.model_file import _checksum, _fingerprint
+    from polyad.io.header import checksum_of, fingerprint_of
     from polyad.io.plain import to_json
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -197,8 +197,8 @@ def forged(data, rng):
         inner, key = places[rng.integers(len(places))]
         strange = [None, 0, -1, 1, 2, 10**6, 2**63, 1e300, 1e-320, 0.5, "", "auto", "english", [], {}, True, [1, 10**6]]
         inner[key] = strange[rng.integers(len(strange))]
-    header["fingerprint"] = _fingerprint(header)
-    header["checksum"] = _checksum(header)
+    header["fingerprint"] = fingerprint_of(header)
+    header["checksum"] = checksum_of(header)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, entry in {"header.json": to_json(header), **entries}.items():

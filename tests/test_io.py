@@ -15,14 +15,25 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import polyad
-from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, PolylingualLDA, SingleTopic
+from polyad import (
+    ICA,
+    LDA,
+    DiscreteCCA,
+    DiscreteICA,
+    IndependentFactors,
+    MixedCCA,
+    MultiViewMixture,
+    NonGaussianCCA,
+    PolylingualLDA,
+    SingleTopic,
+)
 from polyad.corpus import TextOptions, make_corpus
-from polyad.datasets import make_gamma_poisson, make_lda
+from polyad.datasets import make_gamma_poisson, make_lda, make_multiview_mixture
 from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose.orthogonal.registry import DIAGONALISERS
 from polyad.io import ModelFileError, fingerprint, load, read_model_file, save
 from polyad.io.archive import write_archive
-from polyad.io.model_file import _checksum, _fingerprint
+from polyad.io.header import checksum_of, fingerprint_of
 from polyad.io.plain import scalars_from, to_json
 from polyad.io.registry import STORED
 
@@ -54,8 +65,8 @@ def parts(saved):
 
 def write_parts(path, header, entries, *, seal=True):
     if seal:
-        header["fingerprint"] = _fingerprint(header)
-        header["checksum"] = _checksum(header)
+        header["fingerprint"] = fingerprint_of(header)
+        header["checksum"] = checksum_of(header)
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in {"header.json": to_json(header), **entries}.items():
             archive.writestr(name, data)
@@ -536,7 +547,7 @@ def test_an_oversized_file_is_refused(saved):
 
 
 def test_an_oversized_header_is_refused(saved, tmp_path, monkeypatch):
-    monkeypatch.setattr("polyad.io.model_file.MAX_HEADER_BYTES", 100)
+    monkeypatch.setattr("polyad.io.reading.MAX_HEADER_BYTES", 100)
     with pytest.raises(ModelFileError, match="at most 100 are allowed"):
         load(saved[1])
 
@@ -663,3 +674,84 @@ def test_a_mixed_model_of_an_older_file_has_its_counts_second(tmp_path):
     assert np.array_equal(load(tmp_path / "a.polyad", MixedCCA).predict(sample.X), model.predict(sample.X))
     with pytest.raises(ModelFileError, match="it holds a MixedCCA, and a LDA is wanted"):
         load(tmp_path / "a.polyad", LDA)
+
+
+def test_names_of_the_columns_of_every_view_come_back(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    drawn = make_multiview_mixture(300, (3, 2, 4), 2, kinds=("binary", "categorical", "gaussian")).views
+    views = [
+        pandas.DataFrame(drawn[0], columns=list("abc")),
+        drawn[1],
+        pandas.DataFrame(drawn[2], columns=list("defg")),
+    ]
+    mixture = MultiViewMixture(2, kinds=["binary", "categorical", "gaussian"]).fit(views)
+    factors = IndependentFactors(2).fit([views[2], pandas.DataFrame(drawn[2] + 1.0, columns=list("hijk"))])
+    for model, known, permuted in (
+        (mixture, [tuple("abc"), None, tuple("defg")], [views[0], views[1], views[2][list("edfg")]]),
+        (factors, [tuple("defg"), tuple("hijk")], [views[2][list("edfg")]]),
+    ):
+        model.save(tmp_path / "a.polyad")
+        loaded = load(tmp_path / "a.polyad")
+        assert loaded.view_columns_ == model.view_columns_ == known
+        assert fingerprint(loaded) == fingerprint(model)
+        assert set(vars(loaded)) == set(vars(model))
+        for one in (model, loaded):
+            with pytest.raises(ValueError, match=r"column 0 is 'e', and was 'd'\. The columns are the same in another"):
+                getattr(one, "transform", getattr(one, "predict", None))(permuted)
+
+
+def test_a_model_without_tables_has_no_names_of_columns(tmp_path):
+    views = make_multiview_mixture(200, (3, 2, 2), 2, kinds=("binary", "gaussian", "binary")).views
+    MultiViewMixture(2).fit(views).save(tmp_path / "a.polyad")
+    IndependentFactors(2).fit([views[0] + 0.5, views[0] * 2.5]).save(tmp_path / "b.polyad")
+    assert load(tmp_path / "a.polyad").view_columns_ == [None, None, None]
+    assert load(tmp_path / "b.polyad").view_columns_ == []
+    for name in "ab":
+        with zipfile.ZipFile(tmp_path / f"{name}.polyad") as archive:
+            assert not any(entry.startswith("names/") for entry in archive.namelist())
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([["a", "b"], None, ["c", "d"]], r"its 3 views have \[3, 2, 2\] columns, and there are names for \[2, 2, 2\]"),
+        ([["a", "b", "c"]], "its 3 views have"),
+        ([["a", "b", "a"], None, None], r"view_columns_\.0 has the same word twice"),
+        ([None, [1, 2], None], r"view_columns_\.1 is not a list of words"),
+        ("abc", "is not a list with the names of each view's columns"),
+        ({"0": ["a"]}, "is not a list with the names of each view's columns"),
+    ],
+)
+def test_names_of_columns_that_cannot_be_are_told(tmp_path, columns, message):
+    views = make_multiview_mixture(200, (3, 2, 2), 2, kinds=("binary", "gaussian", "binary")).views
+    path = tmp_path / "a.polyad"
+    MultiViewMixture(2).fit(views).save(path)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    header = json.loads(entries.pop("header.json"))
+    entries["names/view_columns_.json"] = to_json(columns)
+    header["names"]["view_columns_"] = {
+        "length": len(columns),
+        "sha256": hashlib.sha256(entries["names/view_columns_.json"]).hexdigest(),
+    }
+    write_parts(path, header, entries)
+    with pytest.raises(ModelFileError, match=message):
+        load(path)
+
+
+def test_names_of_aligned_texts_come_back(tmp_path):
+    sample = make_discrete_cca(300, (12, 15), 2)
+    model = PolylingualLDA(2).fit({"en": sample.X, "fr": sample.Y})
+    model.save(tmp_path / "a.polyad", vocabulary=(None, [f"w{number}" for number in range(15)]))
+    loaded = load(tmp_path / "a.polyad")
+    assert loaded.view_names_ == model.view_names_ == ("en", "fr")
+    assert (loaded.vocabularies_[0], loaded.vocabularies_[1][:2]) == (None, ("w0", "w1"))
+    for one in (model, loaded):
+        assert np.array_equal(one.transform({"fr": sample.Y}), one.transform([None, sample.Y]))
+        with pytest.raises(ValueError, match="There is a view 'de'; the model knows 'en', 'fr'"):
+            one.transform({"de": sample.X})
+    nameless = PolylingualLDA(2).fit([sample.X, sample.Y])
+    assert nameless.view_names_ is None
+    assert np.array_equal(nameless.all_components_[0], model.all_components_[0])
+    with pytest.raises(ValueError, match="fitted on a list of views: give a list"):
+        nameless.transform({"en": sample.X})

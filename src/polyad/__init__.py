@@ -1,8 +1,9 @@
 """polyad: latent linear models by the method of moments."""
 
 import logging
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from polyad.base.lazy import lazily
 
 if TYPE_CHECKING:
     from polyad.io import load
@@ -50,44 +51,15 @@ __all__ = [
     "select_n_components",
 ]
 
-# Where each public name is. They are imported when they are first asked for: numba and scikit-learn take seconds,
-# and `polyad --help` needs neither.
-_HOMES = {
-    "ICA": "polyad.models",
-    "LDA": "polyad.models",
-    "DiscreteCCA": "polyad.models",
-    "DiscreteICA": "polyad.models",
-    "HiddenMarkov": "polyad.models",
-    "IndependentFactors": "polyad.models",
-    "MixedCCA": "polyad.models",
-    "MultiViewMixture": "polyad.models",
-    "NoisyDiscreteICA": "polyad.models",
-    "NonGaussianCCA": "polyad.models",
-    "PolylingualLDA": "polyad.models",
-    "SingleTopic": "polyad.models",
-    "SphericalMixture": "polyad.models",
-    "align": "polyad.metrics",
-    "bootstrap": "polyad.models",
-    "load": "polyad.io",
-    "merge": "polyad.models.stream",
-    "select_n_components": "polyad.models",
-}
-
 logging.getLogger("polyad").addHandler(logging.NullHandler())
 
-
+# Where the public names are that are no models. All are imported when they are first asked for: numba and scikit-learn
+# take seconds, and `polyad --help` needs neither.
+_HOMES = {"polyad.io": ("load",), "polyad.metrics": ("align",), "polyad.models.stream": ("merge",)}
+_OTHERS = {"__version__"}.union(*_HOMES.values())
 # Packages that are public as a whole, such as polyad.datasets.
 _PACKAGES = ("corpus", "datasets", "decompose", "engine", "inference", "io", "metrics", "models", "moments")
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(f"polyad.{name}")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'polyad' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*__all__, *_PACKAGES, *(name for name in globals() if name.startswith("__"))})
+__getattr__, __dir__ = lazily(
+    __name__, {**_HOMES, "polyad.models": [name for name in __all__ if name not in _OTHERS]}, _PACKAGES
+)

@@ -43,6 +43,9 @@ def test_topics_of_three_languages(polyad, files, tmp_path):
     assert len(model.components_) == 3
     shares = model.transform([None, None, np.eye(8)])  # documents of one word of the third language each
     assert set(shares.argmax(axis=1)) == {0, 1}
+    assert model.view_names_ == ("en", "fr", "de")
+    again = polyad("topics", tmp_path / "m.polyad", "--json").json()
+    assert [set(topic) & set(WORDS) for topic in again["topics"]] == [set(WORDS)] * 2  # the file knows their names
     table = polyad("fit", *files, "--aligned", "-k", 2, "--stop-words", "none")
     assert table.out.startswith("topic\tshare\ten\tfr\tde\n")
     assert "de: 80 documents" in table.err

@@ -158,3 +158,32 @@ def test_a_model_learns_from_new_documents(folder, capsys):
     values(capsys, "fit", folder / "a.jsonl", "-k", 2, "-o", folder / "d.polyad", "--model", "discrete-ica")
     assert run(["update", str(folder / "d.polyad"), str(folder / "b.jsonl"), "-o", str(newer)]) == 1
     assert "only models of the kind lda" in capsys.readouterr().err
+
+
+def test_hashed_words_need_no_vocabulary(folder, capsys):
+    shards, model = folder / "c.shards", folder / "m.polyad"
+    assert run(["index", str(folder / "a.jsonl"), "-o", str(shards), "--hashed", "500"]) == 0
+    assert "Words are hashed to 500 columns" in capsys.readouterr().err
+    assert values(capsys, "info", shards)["corpus"]["words"] == 500
+    fitted = values(capsys, "fit", shards, "-k", 2, "-o", model)
+    assert all(word.startswith("#") for topic in fitted["topics"] for word in topic["words"])
+    (folder / "new.jsonl").write_text("\n".join(json.dumps({"text": "hamster cat dog vet"}) for _ in range(5)))
+    found = values(capsys, "update", model, folder / "new.jsonl", "-o", folder / "n.polyad")
+    assert found["unknown_words"] == 0
+    assert run(["index", str(folder / "a.jsonl"), "-o", "x", "--hashed", "9", "--only-words", str(folder / "w")]) == 2
+    assert "--hashed does without" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Dask leaves sockets open
+def test_text_is_counted_by_workers(folder, capsys):
+    pytest.importorskip("distributed")
+    files = folder / "a.jsonl", folder / "b.jsonl"
+    values(capsys, "index", *files, "-o", folder / "one.shards")
+    values(capsys, "index", *files, "-o", folder / "two.shards", "--workers", 2)
+    one, two = (
+        {file.name: file.read_bytes() for file in (folder / name).iterdir()} for name in ("one.shards", "two.shards")
+    )
+    assert one == two
+    assert run(["index", str(files[0]), "-o", "x", "--workers", "2", "--scheduler", "tcp://a:1"]) == 2
+    assert "give one of them" in capsys.readouterr().err

@@ -3,12 +3,17 @@
 import contextlib
 import os
 import signal
+import sys
+import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from polyad import LDA, DiscreteICA, SingleTopic
+from polyad.corpus import CorpusError, index
 from polyad.datasets import make_lda
 from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
@@ -16,6 +21,8 @@ from polyad.io import fingerprint
 from sharded import tiny_cuts
 
 distributed = pytest.importorskip("distributed")
+cloudpickle = pytest.importorskip("cloudpickle")
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not know the folder of the tests
 SAMPLE = make_lda(300, 60, 3, length=40, prior=0.2, random_state=0)
 
 
@@ -33,9 +40,16 @@ def cluster(n_workers):
 
 
 @pytest.fixture(scope="module")
-def two():
+def cluster_of_two():
     with cluster(2) as made:
         yield made
+
+
+@pytest.fixture
+def two(cluster_of_two):
+    """Two workers that are there, whatever the test before has done to them."""
+    cluster_of_two[0].wait_for_workers(2, timeout=60)
+    return cluster_of_two
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +61,15 @@ def shards(tmp_path_factory):
 
 
 def kill_a_worker(made, number=0):
-    os.kill(list(made.workers.values())[number].pid, signal.SIGKILL)
+    """Kill a worker; one that an earlier test has killed may not be back yet, and has no process then."""
+    for _ in range(600):
+        pids = [worker.pid for worker in made.workers.values() if worker.pid is not None]
+        if pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pids[number % len(pids)], signal.SIGKILL)
+                return
+        time.sleep(0.1)
+    raise AssertionError("there is no worker to kill")
 
 
 def killed_in(name, made, when=1):
@@ -82,7 +104,7 @@ def test_a_worker_killed_in_the_e_step(two, shards):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["_pair_products", "prepare_documents", "_word_totals", "_diagonals"])
+@pytest.mark.parametrize("name", ["_pair_products", "_third_sums", "prepare_documents", "_totals", "_diagonals"])
 @pytest.mark.parametrize("when", [1, 4])
 def test_a_worker_killed_in_any_pass(two, shards, name, when):
     """At its first shard, and when all are done and are being added up."""
@@ -140,6 +162,43 @@ def test_workers_come_and_go(shards):
         assert len(seen) > 60
 
 
+def slow_tokens(block, slow):
+    """A pass of which one process does every block late."""
+    if os.getpid() == slow:
+        time.sleep(0.5)
+    return block.rows.sum(), block.tokens.sum()
+
+
+@pytest.mark.slow
+def test_a_slow_worker_changes_nothing_but_the_time(two, shards):
+    client, _ = two
+    slow = next(iter(client.run(os.getpid).values()))
+    with use(DaskRunner(client)) as runner:
+        found = runner.total(slow_tokens, shards, slow)
+    assert found == (SAMPLE.counts.sum(), SAMPLE.counts.sum())
+
+
+def dies_after(shard, state, path):
+    """A step after whose first run, when its result is ready, the worker dies."""
+    path = Path(path)
+    if shard.start == 0 and not path.exists():
+        path.touch()
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+    return float(shard.tokens.sum()), (state or 0) + 1
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_with_its_state_between_passes(two, shards, tmp_path):
+    client, _ = two
+    with use(DaskRunner(client)) as runner:
+        found, states = runner.step(dies_after, shards, new_states(shards), tmp_path / "once")
+        time.sleep(3)
+        again, states = runner.step(dies_after, shards, states, tmp_path / "once")
+        assert found == again == SAMPLE.counts.sum()
+        assert states[:] == [2] * 4
+    assert runner.n_rebuilt >= 1
+
+
 @pytest.mark.slow
 def test_a_lost_scheduler_is_a_sentence(shards):
     told = None
@@ -158,6 +217,70 @@ def test_a_lost_scheduler_is_a_sentence(shards):
             told = str(error)
     assert told is not None
     assert "scheduler of the cluster" in told
+
+
+TEXTS = [f"the cat of house{number % 37} likes dog{number % 11} and bird{number % 5}" for number in range(600)]
+
+
+def contents(folder):
+    """Return the bytes of all files but the one that says what was read."""
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir()) if file.name != "corpus.json"}
+
+
+@pytest.fixture
+def indexed(tmp_path, monkeypatch):
+    """Texts in a file, in chunks of a few, and the shards that one process makes of them."""
+    for module in ("words.counting", "indexing.index", "indexing.bags"):
+        monkeypatch.setattr(f"polyad.corpus.{module}.CHUNK_CHARACTERS", 2000)
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    return tmp_path / "texts.txt", contents(index(tmp_path / "texts.txt", tmp_path / "alone.shards").path)
+
+
+def test_text_is_counted_on_the_cluster(two, indexed, tmp_path):
+    client, made = two
+    file, expected = indexed
+    assert contents(index(file, tmp_path / "cluster.shards", client=client).path) == expected
+    started = {worker.pid for worker in made.workers.values()}
+
+    def killed(documents, fraction):
+        if documents > 300 and started == {worker.pid for worker in made.workers.values()}:
+            kill_a_worker(made)
+
+    with use(DaskRunner(client)):  # as the command does
+        again = index(file, tmp_path / "killed.shards", progress=killed)
+    assert contents(again.path) == expected
+
+
+def test_a_bag_of_texts_is_counted_where_it_is(two, indexed, tmp_path):
+    bags = pytest.importorskip("dask.bag")
+    _, expected = indexed
+    bag = bags.from_sequence(TEXTS, npartitions=7)
+    assert contents(index(bag, tmp_path / "bag.shards", client=two[0]).path) == expected
+    here = index(bag, tmp_path / "here.shards")
+    assert contents(here.path) == expected
+    assert here.report.documents == 600
+    with pytest.raises(ValueError, match=r"polyad.corpus.index\(X"):
+        LDA(2).fit(bag)
+    with pytest.raises(CorpusError, match="holds a dict"):
+        index(bags.from_sequence([{"text": "a"}]), tmp_path / "wrong.shards")
+    with pytest.raises(CorpusError, match="no documents"):
+        index(bags.from_sequence([]), tmp_path / "empty.shards")
+
+
+def test_arrays_and_tables_of_dask(two):
+    arrays, tables = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    client, dense = two[0], SAMPLE.counts.toarray()
+    expected = LDA(3, polish=2).fit(dense).components_.tobytes()
+    lazy = arrays.from_array(dense, chunks=(90, 25))
+    named = pandas.DataFrame(dense, columns=[f"word{number}" for number in range(60)])
+    for X in (lazy, lazy.rechunk((90, 60)).map_blocks(sparse.csr_matrix), tables.from_pandas(named, npartitions=3)):
+        model = LDA(3, polish=2).fit(X, client=client)
+        assert model.components_.tobytes() == expected
+    assert list(model.feature_names_in_) == list(named)
+    assert np.array_equal(model.transform(tables.from_pandas(named, npartitions=3)), model.transform(named))
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(tables.from_pandas(named.iloc[:, ::-1], npartitions=3))
 
 
 def test_states_of_workers():

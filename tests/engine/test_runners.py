@@ -282,11 +282,14 @@ def test_what_is_neither_a_runner_nor_a_number_of_threads(n_jobs):
 
 
 def test_an_interrupt_waits_for_what_has_begun():
-    """The one that the caller waits for as well: it might still write."""
+    """In another thread as well: it might still write."""
     started, done = threading.Event(), []
 
     def slow(part):
-        if part == 0:
+        if threading.current_thread() is threading.main_thread():
+            started.wait()  # for the other thread to begin, and then for the interrupt
+            time.sleep(10)
+        else:
             started.set()
             time.sleep(0.5)
         done.append(part)
@@ -297,11 +300,37 @@ def test_an_interrupt_waits_for_what_has_begun():
 
     threading.Thread(target=interrupt).start()
     with use(2), pytest.raises(KeyboardInterrupt):
-        for_each(slow, range(2))
-    assert 0 in done
-    finished = list(done)
+        for_each(slow, range(4))
+    assert len(done) == 1
     time.sleep(0.05)
-    assert done == finished, "what had not begun does not begin any more"
+    assert len(done) == 1, "what had not begun does not begin any more"
+
+
+def test_the_thread_of_the_caller_works_as_well():
+    both = threading.Barrier(2, timeout=10)
+    workers = set()
+
+    def meet(part):
+        workers.add(threading.current_thread())
+        both.wait()
+        return part
+
+    with use(2) as runner:
+        assert list(runner.map(meet, range(6))) == list(range(6))
+    assert len(workers) == 2
+    assert threading.main_thread() in workers
+
+
+def test_of_several_errors_that_of_the_first_part_comes_out():
+    """Whichever thread has come to its part first: the message does not depend on the number of threads."""
+
+    def fails(part):
+        time.sleep(0.01 * (part == 0))
+        raise ValueError(f"part {part}")
+
+    for n_threads in (1, 2, 3):
+        with use(n_threads), pytest.raises(ValueError, match="part 0"):
+            for_each(fails, range(6))
 
 
 def own_threads():

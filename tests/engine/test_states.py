@@ -140,3 +140,22 @@ def test_old_states_are_whole_until_nobody_needs_them(sources):
     assert not folder.exists()
     assert np.array_equal(array, expected), "an array that is still in use keeps its content"
     assert new.folder.exists()
+
+
+def test_the_next_state_is_read_while_one_is_computed(sources, monkeypatch):
+    """Only the files of the shard that comes next are asked for, those of nested states as well."""
+    asked = []
+    monkeypatch.setattr("polyad.engine.states.will_need", asked.append)
+    _, shards = sources
+    store = StateStore()
+    for number in range(shards.n_shards):
+        store.append(Kept(np.full(2, number), (None, np.arange(number))))
+
+    def look(shard, state, _):
+        expected = 2 * min(int(state.shares[0]) + 1, shards.n_shards - 1)
+        assert len(asked) == expected
+        return 0, state
+
+    step(look, shards, store, None)
+    assert len(asked) == len(set(asked)) == 2 * (shards.n_shards - 1)
+    assert all(np.load(file).size >= 0 for file in asked)

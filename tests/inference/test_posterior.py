@@ -9,7 +9,7 @@ from polyad.datasets import make_lda
 from polyad.engine import count_blocks, use
 from polyad.inference import topic_posterior, topic_shares
 from polyad.inference.heldout import split_tokens
-from polyad.inference.kernels.topics import digamma
+from polyad.inference.kernels.variational import digamma
 from polyad.inference.single_topic import mixture_completion
 
 TOPICS = np.array([[0.6, 0.3, 0.1, 0.0], [0.1, 0.1, 0.3, 0.5], [0.25, 0.25, 0.25, 0.25]])

@@ -1,11 +1,11 @@
-"""Two corpora whose documents belong together, row by row: where they are, and whether they fit."""
+"""Two corpora whose documents belong together, row by row: where they are, and what is said about each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,10 +13,7 @@ from polyad.cli.options import Reading, Shown
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output, Steps
 
-if TYPE_CHECKING:
-    from polyad.corpus import Corpus
-
-__all__ = ["Side", "SideOutput", "Sides", "aligned_blocks", "check_lengths", "check_pairs", "find_sides"]
+__all__ = ["Side", "SideOutput", "Sides", "find_sides"]
 
 _PANEL = "Two views"
 _WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
@@ -50,21 +47,11 @@ class Sides:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two corpora.
+    """One of the two corpora."""
 
-    Parameters
-    ----------
-    name : str
-        "left" or "right".
-    path : str
-        Where it is.
-    reading : Reading
-        How to read it.
-    """
-
-    name: str
-    path: str
-    reading: Reading
+    name: str  # "left" or "right"
+    path: str  # where it is
+    reading: Reading  # how to read it
 
     def __str__(self) -> str:
         column = self.reading.text_column
@@ -136,74 +123,6 @@ def find_sides(left: str, right: str | None, reading: Reading, sides: Sides, *, 
     return found[1:] if sides.right_column is not None else found[:1]
 
 
-def check_lengths(sides: Sequence[Side], left: Corpus, right: Corpus, *, ignore_ids: bool) -> None:
-    """Refuse corpora with different numbers of documents."""
-    if len(left) == len(right):
-        return
-    apart = None if ignore_ids else _first_difference(left.ids, right.ids, 0)
-    where = "" if apart is None else f" The first difference is row {apart + 1}: {_ids_of(left, right, apart)}."
-    raise ValueError(
-        f"{sides[0]} has {len(left):,} documents and {sides[1]} has {len(right):,}; each document needs its partner in "
-        f"the same row.{where}"
-    )
-
-
-def check_pairs(sides: Sequence[Side], left: Corpus, right: Corpus, *, ignore_ids: bool, start: int = 0) -> None:
-    """Refuse documents that do not belong together, as far as their ids tell.
-
-    Parameters
-    ----------
-    sides
-        The sides, for the message.
-    left, right : Corpus
-        As many documents of both.
-    ignore_ids : bool
-        Whether rows belong together whatever their ids are.
-    start : int
-        The number of the first of the documents.
-    """
-    numbered = any(_numbered(corpus.ids, start) for corpus in (left, right))
-    bad = sum(corpus.report.reading.bad for corpus in (left, right) if corpus.report.reading is not None)
-    if bad and (ignore_ids or numbered):
-        raise ValueError(
-            f"bad records were skipped ({bad:,}), and without ids it is not known which documents belong together; "
-            "correct these records, or give the documents ids."
-        )
-    at = None if ignore_ids else _first_difference(left.ids, right.ids, start)
-    if at is not None:
-        raise ValueError(
-            f"row {start + at + 1} is {_ids_of(left, right, at)} ({sides[0]} and {sides[1]}); documents that belong "
-            "together must be in the same row. --ignore-ids pairs rows whatever their ids are."
-        )
-
-
-def aligned_blocks(
-    sides: Sequence[Side], left: Iterator[Corpus], right: Iterator[Corpus], *, ignore_ids: bool
-) -> Iterator[tuple[Corpus, Corpus]]:
-    """Cut the blocks of two corpora so that those that are yielded together have the same rows."""
-    rest: list[Corpus | None] = [None, None]
-    done = 0
-    while True:
-        rest = [
-            part if part is not None and len(part) else next(blocks, None) for part, blocks in zip(rest, (left, right))
-        ]
-        x, y = rest
-        if x is None or y is None:
-            break
-        rows = min(len(x), len(y))
-        if rows:
-            check_pairs(sides, x[:rows], y[:rows], ignore_ids=ignore_ids, start=done)
-            yield x[:rows], y[:rows]
-        rest = [x[rows:], y[rows:]]
-        done += rows
-    more = [str(side) for side, part in zip(sides, rest) if part is not None and len(part)]
-    if more:
-        raise ValueError(
-            f"{more[0]} has more than the {done:,} documents of the other side; each document needs its partner in the "
-            "same row."
-        )
-
-
 def _reading(reading: Reading, column: str | None, vocabulary: str | None) -> Reading:
     return replace(reading, text_column=column or reading.text_column, vocabulary=vocabulary or reading.vocabulary)
 
@@ -218,18 +137,3 @@ def _check_columns(path: str, reading: Reading, columns: Sequence[str | None]) -
     found = reading.format or recognise(path)
     if found not in _WITH_COLUMNS:
         raise CorpusError(f"two columns are asked for, and {found} has none; give a second file", path=path)
-
-
-def _first_difference(left: Sequence[str], right: Sequence[str], start: int) -> int | None:
-    """Return the first place where ids differ, None where they agree or one side has none."""
-    if _numbered(left, start) != _numbered(right, start) and set(left) != set(right):
-        return None  # numbers that reading gave are no ids
-    return next((at for at, (a, b) in enumerate(zip(left, right)) if a != b), None)
-
-
-def _ids_of(left: Corpus, right: Corpus, at: int) -> str:
-    return f"{left.ids[at]!r} on the left and {right.ids[at]!r} on the right"
-
-
-def _numbered(ids: Sequence[str], start: int) -> bool:
-    return all(name == str(number) for number, name in enumerate(ids, start))

@@ -15,13 +15,47 @@ from polyad.cli.terminal.errors import CallError
 if TYPE_CHECKING:
     from polyad.cli.terminal.output import Output
 
-__all__ = ["Scaling"]
+__all__ = ["Clustered", "Scaling"]
 
 _PANEL = "Large corpora"
 
 
 @dataclass(frozen=True)
-class Scaling:
+class Clustered:
+    """A Dask cluster to work on."""
+
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a Dask cluster, as tcp://host:8786.", rich_help_panel=_PANEL),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Dask processes on this machine.", min=1, rich_help_panel=_PANEL),
+    ] = None
+
+    def check_cluster(self) -> None:
+        """Refuse two clusters."""
+        if self.scheduler is not None and self.workers is not None:
+            raise CallError("--workers starts a cluster of its own, and --scheduler names one; give one of them.")
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether work is done on a Dask cluster."""
+        return self.scheduler is not None or self.workers is not None
+
+    @contextmanager
+    def cluster(self) -> Iterator[None]:
+        """Do the work of the body on the cluster, where one is asked for."""
+        from polyad.engine import use
+
+        with ExitStack() as stack:
+            if self.on_cluster:
+                stack.enter_context(use(_cluster(stack, self.scheduler, self.workers)))
+            yield
+
+
+@dataclass(frozen=True)
+class Scaling(Clustered):
     """Where a fit runs, and what is kept of it on the way."""
 
     checkpoint: Annotated[
@@ -33,14 +67,6 @@ class Scaling:
         str | None,
         typer.Option(metavar="SIZE", help="Refuse a fit that needs more, as 4GB.", rich_help_panel=_PANEL),
     ] = None
-    scheduler: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Of a Dask cluster, as tcp://host:8786.", rich_help_panel=_PANEL),
-    ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Dask processes on this machine.", min=1, rich_help_panel=_PANEL),
-    ] = None
 
     def check(self, corpus: str) -> None:
         """Refuse combinations that make no sense, before any work."""
@@ -49,8 +75,7 @@ class Scaling:
 
         if self.resume and self.checkpoint is None:
             raise CallError("--resume goes on from a checkpoint; name it with --checkpoint FOLDER.")
-        if self.scheduler is not None and self.workers is not None:
-            raise CallError("--workers starts a cluster of its own, and --scheduler names one; give one of them.")
+        self.check_cluster()
         if self.checkpoint is not None and self.on_cluster:
             raise CallError("--checkpoint is for one machine; a cluster makes up for workers that die without it.")
         if self.on_cluster and (corpus == "-" or Path(corpus).exists()) and not is_indexed(corpus):
@@ -60,19 +85,12 @@ class Scaling:
                 f"{self.checkpoint} has a checkpoint; --resume goes on from it, or remove the folder to begin anew."
             )
 
-    @property
-    def on_cluster(self) -> bool:
-        """Whether passes run on a Dask cluster."""
-        return self.scheduler is not None or self.workers is not None
-
     @contextmanager
     def used(self, jobs: int | None, output: Output) -> Iterator[dict[str, Any]]:
         """Run the passes of the body as asked for; give the options for a fit."""
         from polyad.engine import Checkpoint, use
 
-        with ExitStack() as stack:
-            if self.on_cluster:
-                stack.enter_context(use(_cluster(stack, self.scheduler, self.workers)))
+        with self.cluster(), ExitStack() as stack:
             if self.checkpoint is not None:
                 stack.enter_context(use(jobs))
                 runner = Checkpoint(self.checkpoint)

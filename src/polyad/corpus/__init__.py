@@ -4,9 +4,9 @@
 in memory already; `DocumentReader` gives the texts themselves.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polyad.base.lazy import importer
+from polyad.base.lazy import lazily
 
 if TYPE_CHECKING:
     from polyad.base.atomic import atomic_write
@@ -67,49 +67,26 @@ __all__ = [
     "write_corpus",
 ]
 
-_HOMES = {
-    "FORMATS": "polyad.corpus.formats.recognise",
-    "TOPIC_WORDS": "polyad.corpus.words.choices",
-    "Corpus": "polyad.corpus.corpus",
-    "CorpusError": "polyad.corpus.documents",
-    "CorpusReport": "polyad.corpus.report",
-    "CorpusSource": "polyad.corpus.source",
-    "Document": "polyad.corpus.documents",
-    "DocumentReader": "polyad.corpus.formats.text",
-    "Dropped": "polyad.corpus.report",
-    "Format": "polyad.corpus.formats.recognise",
-    "IndexedCorpus": "polyad.corpus.indexing.folder",
-    "ReadOptions": "polyad.corpus.formats.options",
-    "ReadReport": "polyad.corpus.documents",
-    "StopWords": "polyad.corpus.words.languages",
-    "TextOptions": "polyad.corpus.words.tokens",
-    "align_vocabulary": "polyad.corpus.corpus",
-    "atomic_write": "polyad.base.atomic",
-    "count_words": "polyad.corpus.words.counting",
-    "default_min_df": "polyad.corpus.words.choices",
-    "filter_words": "polyad.corpus.words.filtering",
-    "find_language": "polyad.corpus.words.choices",
-    "from_anndata": "polyad.corpus.convert",
-    "from_gensim": "polyad.corpus.convert",
-    "index": "polyad.corpus.indexing.index",
-    "is_counts": "polyad.corpus.formats.recognise",
-    "load_stop_words": "polyad.corpus.words.languages",
-    "make_corpus": "polyad.corpus.corpus",
-    "read_blocks": "polyad.corpus.reading",
-    "read_corpus": "polyad.corpus.reading",
-    "recognise": "polyad.corpus.formats.recognise",
-    "split_words": "polyad.corpus.words.tokens",
-    "stack": "polyad.corpus.corpus",
-    "to_anndata": "polyad.corpus.convert",
-    "to_gensim": "polyad.corpus.convert",
-    "word_pattern": "polyad.corpus.words.tokens",
-    "write_corpus": "polyad.corpus.formats.writers",
-}
-
-
-def __getattr__(name: str) -> Any:
-    return importer(__name__, _HOMES)(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "polyad.base.atomic": ("atomic_write",),
+        "polyad.corpus.convert": ("from_anndata", "from_gensim", "to_anndata", "to_gensim"),
+        "polyad.corpus.corpus": ("Corpus", "align_vocabulary", "make_corpus", "stack"),
+        "polyad.corpus.documents": ("CorpusError", "Document", "ReadReport"),
+        "polyad.corpus.formats.options": ("ReadOptions",),
+        "polyad.corpus.formats.recognise": ("FORMATS", "Format", "is_counts", "recognise"),
+        "polyad.corpus.formats.text": ("DocumentReader",),
+        "polyad.corpus.formats.writers": ("write_corpus",),
+        "polyad.corpus.indexing.folder": ("IndexedCorpus",),
+        "polyad.corpus.indexing.index": ("index",),
+        "polyad.corpus.reading": ("read_blocks", "read_corpus"),
+        "polyad.corpus.report": ("CorpusReport", "Dropped"),
+        "polyad.corpus.source": ("CorpusSource",),
+        "polyad.corpus.words.choices": ("TOPIC_WORDS", "default_min_df", "find_language"),
+        "polyad.corpus.words.counting": ("count_words",),
+        "polyad.corpus.words.filtering": ("filter_words",),
+        "polyad.corpus.words.languages": ("StopWords", "load_stop_words"),
+        "polyad.corpus.words.tokens": ("TextOptions", "split_words", "word_pattern"),
+    },
+)

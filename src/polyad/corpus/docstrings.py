@@ -22,28 +22,16 @@ _SKIPPED = frozenset({"test", "tests", "testing", "_vendor", "vendor", "_vendore
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much to read at most, so that the demonstration is quick on every machine.
+    """How much to read at most, so that the demonstration is quick on every machine."""
 
-    Parameters
-    ----------
-    files_each : int
-        Files of a library.
-    files, megabytes : int
-        Of all libraries together.
-    seconds : float
-        Of reading; on most machines the other bounds come first, so that the same is read every time.
-    file_bytes : int
-        Larger files are tables rather than programs.
-    words : int
-        Shorter docstrings say too little.
-    """
-
-    files_each: int = 120
+    files_each: int = 120  # files of a library
+    # Of all libraries together.
     files: int = 3000
     megabytes: int = 14
+    # Of reading; on most machines the other bounds come first, so that the same is read every time.
     seconds: float = 20.0
-    file_bytes: int = 400_000
-    words: int = 20
+    file_bytes: int = 400_000  # larger files are tables rather than programs
+    words: int = 20  # shorter docstrings say too little
 
 
 def library_docstrings(bounds: Bounds | None = None) -> Iterator[Document]:

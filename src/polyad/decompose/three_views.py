@@ -21,24 +21,13 @@ SMALLEST = 1e-3  # of the largest: divisors are kept from less
 
 @dataclass(frozen=True)
 class Classes:
-    """Hidden classes as three views show them.
+    """Hidden classes as three views show them."""
 
-    Attributes
-    ----------
-    weights
-        K probabilities.
-    views
-        The means of the features of the three views in each class, F x K.
-    spectrum
-        Singular values of the scaled moment of the pair, largest first.
-    energy
-        Share of the whitened matrices that is off their diagonals.
-    """
-
-    weights: FloatArray
+    weights: FloatArray  # K probabilities
+    # The means of the features of the three views in each class, F x K.
     views: tuple[FloatArray, FloatArray, FloatArray]
-    spectrum: FloatArray
-    energy: float
+    spectrum: FloatArray  # singular values of the scaled moment of the pair, largest first
+    energy: float  # share of the whitened matrices that is off their diagonals
 
 
 def classes_of(moments: ThreeViews, n_components: int, *, method: str | SimilarityDiagonaliser = "exact") -> Classes:

@@ -19,7 +19,7 @@ def matrix_of(X: Any, n_columns: int | None = None) -> Any:
     """Return the numbers that X holds as a matrix or as blocks of rows, and anything else as it is.
 
     Known are a corpus (its ``counts``), AnnData (its ``X``, also where it lies in a file), a LazyFrame of polars, a
-    dask array, also of sparse blocks, and a list of bags of words as gensim makes it.
+    dask array, also of sparse blocks, a dask table, and a list of bags of words as gensim makes it.
 
     Parameters
     ----------
@@ -44,6 +44,8 @@ def matrix_of(X: Any, n_columns: int | None = None) -> Any:
         return X.collect()
     if is_dask_array(X):
         return _dask_rows(X)
+    if is_dask_table(X):
+        return (X.partitions[number].compute() for number in range(X.npartitions))
     if is_annotated(X):
         return _annotated_rows(X)
     if is_bags(X):
@@ -55,6 +57,11 @@ def matrix_of(X: Any, n_columns: int | None = None) -> Any:
 
 def refuse_texts(X: Any) -> None:
     """Refuse a text, or a sequence of texts, with the lines that count their words."""
+    if is_dask_bag(X):
+        raise ValueError(
+            "X is a dask.bag of texts, and counts of words are needed: polyad.corpus.index(X, 'corpus.shards') has the "
+            "workers count them, and any model takes what it returns."
+        )
     if isinstance(X, str | bytes):
         raise ValueError(
             "X is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a folder of "
@@ -77,7 +84,21 @@ def is_lazy_frame(X: Any) -> bool:
 
 def is_dask_array(X: Any) -> bool:
     """Tell an array of dask."""
-    return type(X).__module__.partition(".")[0] == "dask" and hasattr(X, "blocks") and hasattr(X, "numblocks")
+    return _of_dask(X) and hasattr(X, "blocks") and hasattr(X, "numblocks")
+
+
+def is_dask_table(X: Any) -> bool:
+    """Tell a table of dask, which has partitions and columns."""
+    return _of_dask(X) and hasattr(X, "partitions") and hasattr(X, "columns")
+
+
+def is_dask_bag(X: Any) -> bool:
+    """Tell a bag of dask: any objects, in partitions."""
+    return _of_dask(X) and hasattr(X, "to_delayed") and type(X).__name__ == "Bag"
+
+
+def _of_dask(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def _dask_rows(X: Any) -> Any:

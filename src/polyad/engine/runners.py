@@ -12,7 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 from joblib.parallel import get_active_backend
@@ -83,8 +84,8 @@ class Threads:
     def _workers(self) -> ThreadPoolExecutor:
         """Return the pool, started when it is first needed: small data never need it."""
         with self._pool_lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self.n_threads, initializer=limit_own_thread)
+            if self._pool is None:  # the thread of the caller is one of them
+                self._pool = ThreadPoolExecutor(self.n_threads - 1, initializer=limit_own_thread)
             return self._pool
 
     @property
@@ -131,9 +132,13 @@ class Threads:
         first: int = 0,
     ) -> Generator[tuple[Result, State], None, None]:
         """Yield what is found in each shard from a number on, and its new state."""
-        return self._each_shard(
-            lambda number: function(source.shard(number), states[number], *shared), function, source, first
-        )
+
+        def work(number: int) -> tuple[Result, State]:
+            if number + 1 < len(states) and hasattr(states, "announce"):
+                states.announce(number + 1)  # the shard itself is announced to the source
+            return function(source.shard(number), states[number], *shared)
+
+        return self._each_shard(work, function, source, first)
 
     def rows(self, function: Callable[..., NDArray[Any]], source: Source, /, *shared: Any) -> NDArray[Any]:
         """Return the rows that ``function(block, *shared)`` gives for each block, under each other."""
@@ -159,15 +164,15 @@ class Threads:
             yield from map(function, parts)
             return
         pool = self._workers()
-        waiting: deque[Future[Result]] = deque()
+        waiting: deque[_Task[Part, Result]] = deque()
         gate = _Gate()
         try:
             for part in parts:
-                waiting.append(pool.submit(gate.run, function, part))
+                waiting.append(_Task(part, pool.submit(gate.run, function, part)))
                 if len(waiting) >= 2 * self.n_threads:
-                    yield waiting.popleft().result()
+                    yield _first_result(waiting, function)
             while waiting:
-                yield waiting.popleft().result()
+                yield _first_result(waiting, function)
         finally:
             gate.close()  # none of them may still work when the caller goes on
 
@@ -182,6 +187,39 @@ class Threads:
                     source.announce(number + 1)
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
+
+
+@dataclass
+class _Task(Generic[Part, Result]):
+    """A part of a loop, and its result to come."""
+
+    part: Part
+    future: "Future[Result]"
+
+    def run_here(self, function: Callable[[Part], Result]) -> bool:
+        """Take the task back from the pool and do it in this thread, if none has begun with it."""
+        if not self.future.cancel():
+            return False
+        self.future = Future()
+        try:
+            self.future.set_result(function(self.part))
+        except Exception as error:  # told when it is the turn of this part, as if it had run elsewhere
+            self.future.set_exception(error)
+        return True
+
+
+def _first_result(waiting: "deque[_Task[Part, Result]]", function: Callable[[Part], Result]) -> Result:
+    """Return the result of the first task; the caller works, too, on what no thread has begun with.
+
+    To hand a task to another thread and to wake up when it is done takes as long as many tasks do.
+    """
+    first = waiting.popleft()
+    if not first.run_here(function):
+        for task in waiting:
+            if first.future.done():
+                break
+            task.run_here(function)
+    return first.future.result()
 
 
 class _Gate:

@@ -18,21 +18,13 @@ class Sequences(Source):
 
     The second view of a shard, one column, is 1 in the first row of each sequence and 0 in all others. A pass that
     needs whole sequences is a step, which sees the whole shard; small blocks may begin anywhere.
-
-    Attributes
-    ----------
-    source
-        The rows of all sequences, one view.
-    starts, sizes
-        The first row of each sequence, in the order of this source, and its number of rows.
-    cuts
-        The numbers of the sequences at which shards begin, and that of all sequences.
     """
 
-    source: Source
+    source: Source  # the rows of all sequences, one view
+    # The first row of each sequence, in the order of this source, and its number of rows.
     starts: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    cuts: tuple[int, ...]
+    cuts: tuple[int, ...]  # the numbers of the sequences at which shards begin, and that of all sequences
 
     @property
     def edges(self) -> tuple[int, ...]:

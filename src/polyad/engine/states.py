@@ -2,16 +2,17 @@
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.disk.temporary import remove_with
+from polyad.base.items import Items
+from polyad.engine.disk.temporary import remove_with, will_need
 from polyad.engine.sources import Source
 
 
@@ -49,7 +50,7 @@ def empty_like(states: Sequence[Any]) -> "list[Any] | StateStore":
     return StateStore() if isinstance(states, StateStore) else []
 
 
-class StateStore(Sequence[Any]):
+class StateStore(Items[Any]):
     """States whose arrays lie in a temporary folder, which goes with the store.
 
     A pass writes its states to a new store, so that the old one is whole until nobody needs it: a pass that fails
@@ -74,20 +75,18 @@ class StateStore(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._states)
 
-    @overload
-    def __getitem__(self, number: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Any]: ...
-
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return [_loaded(state) for state in self._states[number]]
-        return _loaded(self._states[number])
+    def item(self, place: int) -> Any:
+        """Return the state of a shard."""
+        return _loaded(self._states[place])
 
     def append(self, state: Any) -> None:
         """Keep the state of the next shard."""
         self._states.append(self._saved(state))
+
+    def announce(self, number: int) -> None:
+        """Have the system read the arrays of a state while something else is computed, where it can."""
+        for file in _files(self._states[number]):
+            will_need(file)
 
     def _saved(self, value: Any) -> Any:
         """Return a value with a file in the place of each array."""
@@ -151,6 +150,14 @@ class _Record:
 class _Items:
     kind: type[Any]
     parts: list[Any]
+
+
+def _files(saved: Any) -> Iterator[Path]:
+    if isinstance(saved, _File):
+        yield saved.path
+    elif isinstance(saved, _Record | _Items):
+        for part in saved.parts.values() if isinstance(saved, _Record) else saved.parts:
+            yield from _files(part)
 
 
 def _loaded(saved: Any) -> Any:

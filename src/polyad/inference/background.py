@@ -49,21 +49,11 @@ def _expected_documents(block: Block, frequencies: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Restraint:
-    """Keeps the words of the background from leading a topic.
+    """Keeps the words of the background from leading a topic."""
 
-    Attributes
-    ----------
-    words
-        The numbers of the words of the background, in increasing order.
-    n_topics
-        The first topics, which are restrained; those after them are the background.
-    word_totals
-        Tokens of each word in the corpus.
-    """
-
-    words: NDArray[np.intp]
-    n_topics: int
-    word_totals: FloatArray
+    words: NDArray[np.intp]  # the numbers of the words of the background, in increasing order
+    n_topics: int  # the first topics, which are restrained; those after them are the background
+    word_totals: FloatArray  # tokens of each word in the corpus
 
     def apply(self, counts: Table) -> None:
         """Take tokens of background words off the topics, words x K, in place: all above those of a leading word."""

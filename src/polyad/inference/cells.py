@@ -19,17 +19,10 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Cells:
-    """The non-zero cells of some documents, by document.
+    """The non-zero cells of some documents, by document."""
 
-    Attributes
-    ----------
-    shape
-        Documents and words; the words of several views are numbered on.
-    indptr, words, counts
-        The cells.
-    """
-
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # documents and words; the words of several views are numbered on
+    # The cells.
     indptr: NDArray[np.int64]
     words: NDArray[np.int32]
     counts: NDArray[np.float32]
@@ -42,14 +35,9 @@ class Cells:
 
 @dataclass(frozen=True)
 class CellsByWord:
-    """The same cells by word.
+    """The same cells by word."""
 
-    Attributes
-    ----------
-    indptr, documents, cells
-        For each word its documents, and the places of its cells in the order by document.
-    """
-
+    # For each word its documents, and the places of its cells in the order by document.
     indptr: NDArray[np.int64]
     documents: NDArray[np.int32]
     cells: NDArray[np.integer[Any]]

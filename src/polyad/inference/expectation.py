@@ -27,40 +27,21 @@ Table = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TokenScale:
-    """What turns counts of words in topics into probabilities, for each view.
+    """What turns counts of words in topics into probabilities, for each view."""
 
-    Attributes
-    ----------
-    one_token
-        What one token is worth in each topic, views x K with K padded.
-    floor
-        The least that a word can have in each topic, likewise.
-    """
-
-    one_token: Table
-    floor: Table
+    one_token: Table  # what one token is worth in each topic, views x K with K padded
+    floor: Table  # the least that a word can have in each topic, likewise
 
 
 @dataclass(frozen=True)
 class TopicTable:
-    """The topics that a pass sees.
+    """The topics that a pass sees."""
 
-    Attributes
-    ----------
-    topics
-        Words x K with K padded by zeros; the words of several views one after the other.
-    prior
-        Dirichlet parameters of the shares, K padded by zeros.
-    edges
-        The first word of each view, and the number of all words.
-    token_scale
-        Given, a document does not see its own tokens where it keeps their responsibilities, and a token not its own
-        vote in the shares of its document.
-    """
-
-    topics: Table
-    prior: NDArray[np.float32]
-    edges: tuple[int, ...]
+    topics: Table  # words x K with K padded by zeros; the words of several views one after the other
+    prior: NDArray[np.float32]  # Dirichlet parameters of the shares, K padded by zeros
+    edges: tuple[int, ...]  # the first word of each view, and the number of all words
+    # Given, a document does not see its own tokens where it keeps their responsibilities, and a token not its own vote
+    # in the shares of its document.
     token_scale: TokenScale | None = None
 
     @property
@@ -71,49 +52,26 @@ class TopicTable:
 
 @dataclass(frozen=True)
 class Iterations:
-    """How an E step iterates.
+    """How an E step iterates."""
 
-    Attributes
-    ----------
-    inner
-        Iterations for each document.
-    warm
-        Whether to go on from the expected tokens of the last pass.
-    relaxation
-        Over-relaxation: how far a step in the shares goes beyond its change.
-    """
-
-    inner: int
-    warm: bool = False
-    relaxation: float = 0.0
+    inner: int  # iterations for each document
+    warm: bool = False  # whether to go on from the expected tokens of the last pass
+    relaxation: float = 0.0  # over-relaxation: how far a step in the shares goes beyond its change
 
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a shard in the layout of the loops, and what they keep from pass to pass.
+    """The documents of a shard in the layout of the loops, and what they keep from pass to pass."""
 
-    Attributes
-    ----------
-    cells
-        The counts by document.
-    word_ptr, word_documents, word_counts, word_responsibility_at
-        The same cells word by word, for the M step to read them in the order in which they lie.
-    responsibility_at
-        Where the responsibilities of a cell are kept (-1: nowhere).
-    tokens
-        Expected tokens of each topic in every document, N x K with K padded.
-    responsibilities
-        Responsibilities of some cells, in parts of a token.
-    """
-
-    cells: Cells
+    cells: Cells  # the counts by document
+    # The same cells word by word, for the M step to read them in the order in which they lie.
     word_ptr: NDArray[np.int64]
     word_documents: NDArray[np.int32]
     word_counts: NDArray[np.float32]
     word_responsibility_at: NDArray[np.int32]
-    responsibility_at: NDArray[np.int32]
-    tokens: Table
-    responsibilities: NDArray[np.uint16]
+    responsibility_at: NDArray[np.int32]  # where the responsibilities of a cell are kept (-1: nowhere)
+    tokens: Table  # expected tokens of each topic in every document, N x K with K padded
+    responsibilities: NDArray[np.uint16]  # responsibilities of some cells, in parts of a token
 
 
 def is_left_out(counts: NDArray[Any], words: NDArray[Any], word_totals: NDArray[Any]) -> NDArray[np.bool_]:
@@ -149,19 +107,12 @@ def prepare_documents(shard: Block, _: None, word_totals: NDArray[Any] | None, K
 
 @dataclass(frozen=True)
 class Likelihood:
-    """What a pass finds of the log-likelihood of tokens given the shares of their documents, to be added up.
+    """What a pass finds of the log-likelihood of tokens given the shares of their documents, to be added up."""
 
-    Attributes
-    ----------
-    all
-        Of all tokens.
-    frequent
-        Of the tokens that are a small part of all tokens of their word. What topics these words are in is no opinion of
-        single documents, and tokens do not vote for themselves in the shares: a gain here is one for new documents as
-        well.
-    """
-
-    all: float
+    all: float  # of all tokens
+    # Of the tokens that are a small part of all tokens of their word. What topics these words are in is no opinion of
+    # single documents, and tokens do not vote for themselves in the shares: a gain here is one for new documents as
+    # well.
     frequent: float
 
     def __add__(self, other: "Likelihood") -> "Likelihood":

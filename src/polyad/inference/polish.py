@@ -5,9 +5,10 @@ for the other. It knows of one text, and of several aligned ones whose documents
 topics): the words of all views stand one after the other, and the topics of each view sum to 1 by themselves.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from polyad.inference.expectation import (
     em_step,
     prepare_documents,
 )
+from polyad.inference.few_topics import few_bytes, few_step, has_many, prepare_few
 from polyad.inference.kernels.topics import over_relax, padded, scale_and_raise, topic_sums
 from polyad.inference.presets import Preset
 
@@ -37,26 +39,16 @@ SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all 
 
 @dataclass(frozen=True)
 class Polished:
-    """Topics after the last pass.
+    """Topics after the last pass."""
 
-    Attributes
-    ----------
-    components
-        K x M, rows sum to 1 over the words of each view and are positive, but for topics that a view does not have.
-    view_tokens
-        Expected tokens of each topic in each view of the corpus, views x K.
-    objective
-        Log-likelihood per token that each pass found, of the topics it saw (before rare words are shrunk). From the
-        second pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well
-        the topics predict.
-    edges
-        The first word of each view, and the number of all words.
-    """
-
+    # K x M, rows sum to 1 over the words of each view and are positive, but for topics that a view does not have.
     components: FloatArray
-    view_tokens: FloatArray
+    view_tokens: FloatArray  # expected tokens of each topic in each view of the corpus, views x K
+    # Log-likelihood per token that each pass found, of the topics it saw (before rare words are shrunk). From the
+    # second pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well
+    # the topics predict.
     objective: tuple[float, ...]
-    edges: tuple[int, ...]
+    edges: tuple[int, ...]  # the first word of each view, and the number of all words
 
     @property
     def topic_tokens(self) -> FloatArray:
@@ -69,9 +61,12 @@ def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_left_out_cells:
     K = padded(n_components)
     by_document, by_word = n_cells * (4 + 4), n_cells * (4 + 4 + 4)  # counts, kept places; documents as well
     transposition = 16 * n_cells // 2  # of one half after the other
-    # Of one half the old and the new are there for a while.
-    expected = 4 * K * (2 * n_documents + 7 * n_words) + 3 * K * n_left_out_cells
-    return by_document + by_word + transposition + expected
+    tables = 4 * K * 7 * n_words
+    if has_many(n_components):
+        expected = few_bytes(n_documents, n_cells, n_left_out_cells, n_components)
+    else:  # of one half the old and the new are there for a while
+        expected = 4 * K * 2 * n_documents + 3 * K * n_left_out_cells
+    return by_document + by_word + transposition + tables + expected
 
 
 def polish(
@@ -171,7 +166,9 @@ class _Run:
         self.early = self.table.topics
         self.tokens = [np.zeros_like(self.table.topics) for _ in groups]  # of each group, expected in its last pass
         totals = word_totals if leave_out else None
-        self.states = [step(prepare_documents, group, new_states(group), totals, self.n_topics)[1] for group in groups]
+        prepare: Callable[..., Any] = prepare_few if has_many(self.n_topics) else prepare_documents
+        self.step: Callable[..., Any] = few_step if has_many(self.n_topics) else em_step
+        self.states = [step(prepare, group, new_states(group), totals, self.n_topics)[1] for group in groups]
         self.found: list[Likelihood] = []  # by every pass
 
     @property
@@ -198,7 +195,7 @@ class _Run:
         iterations = Iterations(INNER, warm=not first, relaxation=SHARES_RELAXATION if self.leave_out else 0.0)
         likelihood = Likelihood(0.0, 0.0)
         for turn, group in enumerate(self.groups):
-            (fresh, found), self.states[turn] = step(em_step, group, self.states[turn], self.table, iterations)
+            (fresh, found), self.states[turn] = step(self.step, group, self.states[turn], self.table, iterations)
             likelihood += found
             if first and turn < len(self.groups) - 1:
                 self.tokens[turn] = fresh  # the topics wait for the other half

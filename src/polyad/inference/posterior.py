@@ -7,7 +7,8 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, rows
 from polyad.inference.cells import cells_of_block, padded_vector, topic_table
 from polyad.inference.expectation import Table
-from polyad.inference.kernels.topics import infer_shares, infer_shares_cvb0, infer_shares_variational
+from polyad.inference.kernels.topics import infer_shares, infer_shares_cvb0
+from polyad.inference.kernels.variational import infer_shares_variational
 
 METHODS = {"map": infer_shares, "variational": infer_shares_variational, "cvb0": infer_shares_cvb0}
 

@@ -47,15 +47,9 @@ _SQUARES = np.stack([KNOTS[:-1] ** 2, 2 * KNOTS[:-1], np.ones(N_PIECES)], axis=1
 
 @dataclass(frozen=True)
 class Scores:
-    """A broken line for each source; the outer pieces go on for ever.
+    """A broken line for each source; the outer pieces go on for ever."""
 
-    Attributes
-    ----------
-    values
-        K x (pieces + 1), at the knots.
-    """
-
-    values: FloatArray
+    values: FloatArray  # K x (pieces + 1), at the knots
 
     @cached_property
     def slopes(self) -> FloatArray:

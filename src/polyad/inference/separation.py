@@ -25,25 +25,14 @@ HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 @dataclass(frozen=True)
 class Separation:
-    """What likelihood steps have found.
+    """What likelihood steps have found."""
 
-    Attributes
-    ----------
-    unmixing
-        K x M; sources have variance 1.
-    n_fixed, n_newton
-        Fixed-point and quasi-Newton steps.
-    gradient
-        The largest dependence ``E[psi(y_i) y_j]`` of two sources that is left.
-    converged
-        Whether that is below the tolerance.
-    """
-
-    unmixing: FloatArray
+    unmixing: FloatArray  # K x M; sources have variance 1
+    # Fixed-point and quasi-Newton steps.
     n_fixed: int
     n_newton: int
-    gradient: float
-    converged: bool
+    gradient: float  # the largest dependence ``E[psi(y_i) y_j]`` of two sources that is left
+    converged: bool  # whether that is below the tolerance
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The single-topic model: one topic a document, so that the posterior is exact."""
+"""The single-topic model: one topic per document, so that the posterior is exact."""
 
 from dataclasses import dataclass
 
@@ -14,21 +14,13 @@ from polyad.inference.presets import Preset
 
 @dataclass(frozen=True)
 class MixturePolished:
-    """Topics and their probabilities after the last pass of EM.
+    """Topics and their probabilities after the last pass of EM."""
 
-    Attributes
-    ----------
-    components, weights
-        K x M topics and K probabilities.
-    topic_tokens
-        Expected tokens of each topic.
-    objective
-        Penalised log-likelihood per token that each pass found, of the parameters it started from: it never falls.
-    """
-
+    # K x M topics and K probabilities.
     components: FloatArray
     weights: FloatArray
-    topic_tokens: FloatArray
+    topic_tokens: FloatArray  # expected tokens of each topic
+    # Penalised log-likelihood per token that each pass found, of the parameters it started from: it never falls.
     objective: tuple[float, ...]
 
 

@@ -15,7 +15,8 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, for_each, new_states, step, sum_over, total
 from polyad.inference.cells import Cells, Range, by_word, cells_of_block, padded_vector, read_only, topic_table
 from polyad.inference.expectation import Table
-from polyad.inference.kernels.topics import collect_words, expect_variational, padded
+from polyad.inference.kernels.topics import collect_words, padded
+from polyad.inference.kernels.variational import expect_variational
 from polyad.inference.polish import Polished, normalised_topics
 
 INNER = 5  # iterations for each document in a pass

@@ -3,9 +3,9 @@
 The format is described in docs/model-file.md.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polyad.base.lazy import importer
+from polyad.base.lazy import lazily
 
 if TYPE_CHECKING:
     from polyad.io.archive import MAX_BYTES, ModelFileError
@@ -13,20 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_BYTES", "ModelFile", "ModelFileError", "fingerprint", "load", "read_model_file", "save"]
 
-_HOMES = {
-    "MAX_BYTES": "polyad.io.archive",
-    "ModelFile": "polyad.io.model_file",
-    "ModelFileError": "polyad.io.archive",
-    "fingerprint": "polyad.io.model_file",
-    "load": "polyad.io.model_file",
-    "read_model_file": "polyad.io.model_file",
-    "save": "polyad.io.model_file",
-}
-
-
-def __getattr__(name: str) -> Any:
-    return importer(__name__, _HOMES)(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "polyad.io.archive": ("MAX_BYTES", "ModelFileError"),
+        "polyad.io.model_file": ("ModelFile", "fingerprint", "load", "read_model_file", "save"),
+    },
+)

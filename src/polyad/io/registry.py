@@ -35,67 +35,41 @@ Kind = Literal["whole", "number", "optional number", "numbers", "array", "later 
 
 @dataclass(frozen=True)
 class ArrayRule:
-    """What an array must be like.
+    """What an array must be like."""
 
-    Parameters
-    ----------
-    shape : tuple of str
-        The name of each axis; axes with one name have one length.
-    values : {"probabilities", "topics", "positive", "covariance", "finite"}
-        Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, a matrix with such numbers on
-        its diagonal, or any finite numbers.
-    """
-
-    shape: tuple[str, ...]
+    shape: tuple[str, ...]  # the name of each axis; axes with one name have one length
+    # Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, a matrix with such numbers on
+    # its diagonal, or any finite numbers.
     values: Values = "finite"
 
 
 @dataclass(frozen=True)
 class StoredClass:
-    """What is stored of a class of models.
+    """What is stored of a class of models."""
 
-    Parameters
-    ----------
-    module : str
-        Where the class is; never taken from a file.
-    arrays : mapping
-        The fitted arrays; one named ``structure.field`` is a field of an attribute in `structures`.
-    scalars : mapping
-        The fitted numbers; the name of an axis for those that are its length, or None for others, which are above 0.
-    diagnostics : str
-        The class of ``diagnostics_``, and where it is.
-    diagnostic_fields : mapping
-        Its fields.
-    structures : mapping
-        The attributes that are frozen structures of arrays, with their classes and where these are. A model that has
-        any sets what follows from them in ``_unfold``.
-    names : mapping
-        The lists of words that the model may have, and the axis that each names.
-    text_options : tuple of str
-        The attributes that say how text is split: one, or one for each view.
-    view_arrays : mapping
-        Of a model of a list of views, the attributes that are lists of arrays, one for each view; the axis ``M`` is
-        that of the view's words.
-    extra_row : mapping
-        The arrays that a model has beside the others where it has one row more than ``n_components``; without, they
-        are None.
-    any_number : bool
-        Whether ``n_components`` may be None, which leaves K to the data.
-    later_scalars : mapping
-        Those of the scalars that files of older versions do not have, and what they are then.
-    """
-
-    module: str
+    module: str  # where the class is; never taken from a file
+    # The fitted arrays; one named ``structure.field`` is a field of an attribute in `structures`.
     arrays: Mapping[str, ArrayRule]
+    # The fitted numbers; the name of an axis for those that are its length, or None for others, which are above 0.
     scalars: Mapping[str, str | None]
-    diagnostics: tuple[str, str]
-    diagnostic_fields: Mapping[str, Kind] = field(default_factory=dict)
+    diagnostics: tuple[str, str]  # the class of ``diagnostics_``, and where it is
+    diagnostic_fields: Mapping[str, Kind] = field(default_factory=dict)  # its fields
+    # The attributes that are frozen structures of arrays, with their classes and where these are. A model that has any
+    # sets what follows from them in ``_unfold``.
     structures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # The lists of words that the model may have, and the axis that each names.
     names: Mapping[str, str] = field(default_factory=dict)
-    text_options: tuple[str, ...] = ()
+    # The attributes that have for each view the names of its columns, or None; set by ``_set_columns`` of the model.
+    column_lists: tuple[str, ...] = ()
+    text_options: tuple[str, ...] = ()  # the attributes that say how text is split: one, or one for each view
+    # Of a model of a list of views, the attributes that are lists of arrays, one for each view; the axis ``M`` is that
+    # of the view's words.
     view_arrays: Mapping[str, ArrayRule] = field(default_factory=dict)
+    # The arrays that a model has beside the others where it has one row more than ``n_components``; without, they are
+    # None.
     extra_row: Mapping[str, ArrayRule] = field(default_factory=dict)
-    any_number: bool = False
+    any_number: bool = False  # whether ``n_components`` may be None, which leaves K to the data
+    # Those of the scalars that files of older versions do not have, and what they are then.
     later_scalars: Mapping[str, float] = field(default_factory=dict)
 
     def with_extra_row(self, present: bool) -> StoredClass:
@@ -115,7 +89,7 @@ class StoredClass:
         return replace(
             self,
             arrays={**self.arrays, **arrays},
-            names={f"vocabularies_.{n}": f"M{n}" for n in numbers},
+            names={"view_names_": "V", **{f"vocabularies_.{n}": f"M{n}" for n in numbers}},
             text_options=tuple(f"text_options_.{n}" for n in numbers),
         )
 
@@ -302,6 +276,7 @@ STORED: Mapping[str, StoredClass] = {
         ("polyad.models", "FactorDiagnostics"),
         _FACTOR_DIAGNOSTICS,
         names={"feature_names_in_": "M"},
+        column_lists=("view_columns_",),
     ),
     "HiddenMarkov": StoredClass(
         "polyad.models",
@@ -325,6 +300,7 @@ STORED: Mapping[str, StoredClass] = {
         ("polyad.models", "MixtureDiagnostics"),
         _MIXTURE_DIAGNOSTICS,
         names={"view_names_": "V"},
+        column_lists=("view_columns_",),
     ),
     "SphericalMixture": StoredClass(
         "polyad.models",

@@ -1,8 +1,8 @@
-"""Measures: recovery of parameters, quality of topics, diagonality of a decomposition."""
+"""Measures: recovery of parameters, quality of topics, names and alignment of them."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polyad.base.lazy import importer
+from polyad.base.lazy import lazily
 
 if TYPE_CHECKING:
     from polyad.metrics.alignment import Alignment, align
@@ -27,27 +27,12 @@ __all__ = [
     "umass_coherence",
 ]
 
-_HOMES = {
-    "Alignment": "polyad.metrics.alignment",
-    "align": "polyad.metrics.alignment",
-    "amari_distance": "polyad.metrics.recovery",
-    "frobenius_error": "polyad.metrics.recovery",
-    "l1_error": "polyad.metrics.recovery",
-    "l2_error": "polyad.metrics.recovery",
-    "lift": "polyad.metrics.words",
-    "match_rows": "polyad.metrics.recovery",
-    "npmi_coherence": "polyad.metrics.coherence",
-    "relevance": "polyad.metrics.words",
-    "top_documents": "polyad.metrics.words",
-    "top_words": "polyad.metrics.words",
-    "topic_diversity": "polyad.metrics.words",
-    "umass_coherence": "polyad.metrics.coherence",
-}
-
-
-def __getattr__(name: str) -> Any:
-    return importer(__name__, _HOMES)(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "polyad.metrics.alignment": ("Alignment", "align"),
+        "polyad.metrics.coherence": ("npmi_coherence", "umass_coherence"),
+        "polyad.metrics.recovery": ("amari_distance", "frobenius_error", "l1_error", "l2_error", "match_rows"),
+        "polyad.metrics.words": ("lift", "relevance", "top_documents", "top_words", "topic_diversity"),
+    },
+)

@@ -18,7 +18,6 @@ from polyad.models.views.independent_factors import IndependentFactors
 from polyad.models.views.mixed import MixedCCA
 from polyad.models.views.nongaussian import NonGaussianCCA
 from polyad.models.views.polylingual import PolylingualLDA
-from polyad.models.views.stability import bootstrap_stability
 
 __all__ = [
     "ICA",
@@ -44,7 +43,6 @@ __all__ = [
     "Uncertainty",
     "UndeterminedWarning",
     "bootstrap",
-    "bootstrap_stability",
     "select_n_components",
     "source_shapes",
 ]

@@ -1,12 +1,15 @@
 """The columns that a model was fitted with, and whether new data have the same."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from polyad.engine.inputs import matrix_of, names_of_columns
+from polyad.engine import Source, signal_blocks
+from polyad.engine.checks import is_parts
+from polyad.engine.inputs import is_dask_table, matrix_of, names_of_columns
 
 
 def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None:
@@ -21,17 +24,50 @@ def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None
     reset
         Whether to set them, in a fit, or to compare.
     """
-    X = matrix_of(X)
+    X = X._meta if is_dask_table(X) else matrix_of(X)  # of a lazy table the columns, without a row
     if sparse.issparse(X) or hasattr(X, "shape") or hasattr(X, "__array__"):
         validate_data(model, X, reset=reset, skip_check_array=True)
     elif reset:
         model.n_features_in_ = n_columns
         if hasattr(model, "feature_names_in_"):
             del model.feature_names_in_
-    elif n_columns != model.n_features_in_:
+    else:
+        refuse_other_number(model, n_columns)
+
+
+def signal_source(model: Any, X: Any, *, reset: bool) -> Source:
+    """Return measurements as a source; the number and names of their columns are set in a fit, or compared."""
+    X = matrix_of(X)
+    if not is_parts(X) and not isinstance(X, Source):
+        # Values are checked on the way into a source, whose message names the cell.
+        least = 2 if reset else 1
+        X = validate_data(model, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least)
+    source = signal_blocks(X)
+    if not reset:
+        refuse_other_number(model, source.n_columns)
+    elif source.n_rows < 2:
+        raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
+    else:
+        model.n_features_in_ = source.n_columns
+    return source
+
+
+def refuse_other_number(model: Any, n_columns: int) -> None:
+    """Say, in scikit-learn's words, that X has another number of columns than at fit."""
+    if n_columns != model.n_features_in_:
         raise ValueError(
             f"X has {n_columns} features, but {type(model).__name__} is expecting {model.n_features_in_} features."
         )
+
+
+def views_by_name(views: Mapping[str, Any], names: Sequence[str] | None) -> list[Any]:
+    """Return views that are given by name in the order of the fit; None for those that are not given."""
+    if names is None:
+        raise ValueError("The model was fitted on a list of views: give a list, or fit it on views with names.")
+    unknown = [name for name in views if name not in names]
+    if unknown:
+        raise ValueError(f"There is a view {unknown[0]!r}; the model knows {', '.join(map(repr, names))}.")
+    return [views.get(name) for name in names]
 
 
 def refuse_other_columns(found: int, expected: int, name: str) -> None:

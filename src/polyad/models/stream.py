@@ -20,21 +20,11 @@ PASSES = 2  # over a batch: the second sees topics that have learned from the fi
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a model has learned from, as expected tokens: additive over documents.
+    """What a model has learned from, as expected tokens: additive over documents."""
 
-    Attributes
-    ----------
-    by_topic
-        K x M: expected tokens of each word in each topic.
-    words
-        M: tokens of each word.
-    n_documents
-        Documents seen.
-    """
-
-    by_topic: FloatArray
-    words: FloatArray
-    n_documents: int
+    by_topic: FloatArray  # K x M: expected tokens of each word in each topic
+    words: FloatArray  # M: tokens of each word
+    n_documents: int  # documents seen
 
     @property
     def total(self) -> float:

@@ -9,7 +9,14 @@ from polyad.corpus import Corpus, CorpusError, CorpusSource, IndexedCorpus, Text
 from polyad.corpus.indexing.folder import is_indexed
 from polyad.engine import Shards, Source, count_blocks
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import counts_of_bags, is_annotated, is_bags, is_lazy_frame, names_of_columns
+from polyad.engine.inputs import (
+    counts_of_bags,
+    is_annotated,
+    is_bags,
+    is_lazy_frame,
+    names_of_columns,
+    refuse_texts,
+)
 from polyad.models.features import refuse_other_words, remember_columns
 
 __all__ = [
@@ -58,6 +65,7 @@ def counted(X: Any) -> Any:
 
     Blocks that come one after the other are followed, so that their words are known afterwards.
     """
+    refuse_texts(X)
     if isinstance(X, CorpusSource):
         return X.corpus()
     if is_lazy_frame(X):

@@ -129,22 +129,13 @@ def square_times(left: FloatArray, right: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class CountWeights:
-    """What the sums of a third moment of counts are made with.
+    """What the sums of a third moment of counts are made with."""
 
-    Attributes
-    ----------
-    cubes, pairs
-        The weight of a document in the sum of cubes, and in the sums of pairs.
-    diagonal
-        The sum over documents of ``pairs * x``, M.
-    mean
-        What is taken off the documents, M: zero for raw moments.
-    """
-
+    # The weight of a document in the sum of cubes, and in the sums of pairs.
     cubes: Weight
     pairs: Weight
-    diagonal: FloatArray
-    mean: FloatArray
+    diagonal: FloatArray  # the sum over documents of ``pairs * x``, M
+    mean: FloatArray  # what is taken off the documents, M: zero for raw moments
 
 
 def factorial_third(source: Source, whitener: FloatArray, weights: CountWeights) -> FloatArray:

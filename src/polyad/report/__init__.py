@@ -1,20 +1,17 @@
 """Models one can look at: the single-file HTML report, and charts (:mod:`polyad.report.charts`)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polyad.base.lazy import importer
+from polyad.base.lazy import lazily
 
 if TYPE_CHECKING:
     from polyad.report.report import write_report
 
 __all__ = ["write_report"]
 
-_HOMES = {"write_report": "polyad.report.report"}
-
-
-def __getattr__(name: str) -> Any:
-    return importer(__name__, _HOMES)(name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "polyad.report.report": ("write_report",),
+    },
+)

@@ -23,14 +23,9 @@ ROUNDS = 400
 
 @dataclass(frozen=True)
 class Map:
-    """Topics as circles in the unit square; no two overlap.
+    """Topics as circles in the unit square; no two overlap."""
 
-    Attributes
-    ----------
-    x, y, radius
-        One number for each topic.
-    """
-
+    # One number for each topic.
     x: FloatArray
     y: FloatArray
     radius: FloatArray
@@ -38,18 +33,11 @@ class Map:
 
 @dataclass(frozen=True)
 class Tree:
-    """Topics joined with those they are most alike.
+    """Topics joined with those they are most alike."""
 
-    Attributes
-    ----------
-    leaves
-        Topics in the order of the tree, so that no branches cross.
-    branches
-        Of every join (place of the left, place of the right, height of the left, height of the right, height of the
-        join): places count leaves from 0, heights are the mass that is not shared.
-    """
-
-    leaves: tuple[int, ...]
+    leaves: tuple[int, ...]  # topics in the order of the tree, so that no branches cross
+    # Of every join (place of the left, place of the right, height of the left, height of the right, height of the
+    # join): places count leaves from 0, heights are the mass that is not shared.
     branches: tuple[tuple[float, float, float, float, float], ...]
 
 

@@ -22,20 +22,12 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Inputs:
-    """What is known of documents.
+    """What is known of documents."""
 
-    Attributes
-    ----------
-    X
-        Data for the model.
-    found
-        Gives ids and texts of some documents, by ascending rows; a text is None where there is none.
-    periods, groups
-        None where there are none.
-    """
-
-    X: Any
+    X: Any  # data for the model
+    # Gives ids and texts of some documents, by ascending rows; a text is None where there is none.
     found: Callable[[Rows], list[tuple[str, str | None]]]
+    # None where there are none.
     periods: Labels | None
     groups: Labels | None
 

@@ -19,21 +19,11 @@ __all__ = ["Page", "render", "write_page"]
 
 @dataclass(frozen=True)
 class Page:
-    """What a page shows.
+    """What a page shows."""
 
-    Attributes
-    ----------
-    title
-        Of the page.
-    data
-        Plain values, as ``page.js`` takes them.
-    charts
-        Altair charts by their names.
-    """
-
-    title: str
-    data: Mapping[str, Any]
-    charts: Mapping[str, Any]
+    title: str  # of the page
+    data: Mapping[str, Any]  # plain values, as ``page.js`` takes them
+    charts: Mapping[str, Any]  # Altair charts by their names
 
 
 def write_page(page: Page, path: str | os.PathLike[str]) -> None:

@@ -24,56 +24,27 @@ SURE = 20.0  # tokens: a shorter document has its topic by chance more often tha
 
 @dataclass(frozen=True)
 class Documents:
-    """The most typical documents of all topics.
+    """The most typical documents of all topics."""
 
-    Attributes
-    ----------
-    rows
-        Their numbers in the data, ascending.
-    of_topic
-        K lists of places in ``rows``, the most typical first.
-    shares
-        Topic shares, one row for each.
-    lengths
-        Tokens.
-    counts
-        For each view their counts.
-    """
-
-    rows: NDArray[np.intp]
-    of_topic: tuple[tuple[int, ...], ...]
-    shares: FloatArray
-    lengths: FloatArray
-    counts: tuple[sparse.csr_array, ...]
+    rows: NDArray[np.intp]  # their numbers in the data, ascending
+    of_topic: tuple[tuple[int, ...], ...]  # K lists of places in ``rows``, the most typical first
+    shares: FloatArray  # topic shares, one row for each
+    lengths: FloatArray  # tokens
+    counts: tuple[sparse.csr_array, ...]  # for each view their counts
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """What was gathered of all documents.
+    """What was gathered of all documents."""
 
-    Attributes
-    ----------
-    documents
-        The most typical ones.
-    n_documents, n_tokens
-        In all.
-    topic_tokens
-        K: tokens of each topic in these documents.
-    leading
-        K: documents in which the topic is the largest.
-    tokens_of
-        For each division into parts, parts x K: tokens of each topic.
-    sizes_of
-        For each division, the documents of every part.
-    """
-
-    documents: Documents
+    documents: Documents  # the most typical ones
+    # In all.
     n_documents: int
     n_tokens: float
-    topic_tokens: FloatArray
-    leading: NDArray[np.int64]
-    tokens_of: tuple[FloatArray, ...]
-    sizes_of: tuple[NDArray[np.int64], ...]
+    topic_tokens: FloatArray  # K: tokens of each topic in these documents
+    leading: NDArray[np.int64]  # K: documents in which the topic is the largest
+    tokens_of: tuple[FloatArray, ...]  # for each division into parts, parts x K: tokens of each topic
+    sizes_of: tuple[NDArray[np.int64], ...]  # for each division, the documents of every part
 
 
 def gather(subject: Subject, n_documents: int, divisions: Sequence[Labels] = (), n_jobs: int | None = None) -> Gathered:

@@ -20,21 +20,11 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?")
 
 @dataclass(frozen=True)
 class Labels:
-    """The parts that documents are divided in.
+    """The parts that documents are divided in."""
 
-    Attributes
-    ----------
-    names
-        Of the parts, in their order.
-    part_of
-        For each document the number of its part; -1 where it has none.
-    kind
-        "number" (years too), "date" (ISO dates) or "name".
-    """
-
-    names: tuple[str, ...]
-    part_of: NDArray[np.int32]
-    kind: str
+    names: tuple[str, ...]  # of the parts, in their order
+    part_of: NDArray[np.int32]  # for each document the number of its part; -1 where it has none
+    kind: str  # "number" (years too), "date" (ISO dates) or "name"
 
     @property
     def n_without(self) -> int:

@@ -20,47 +20,24 @@ Shares = Callable[[Source], FloatArray]
 
 @dataclass(frozen=True)
 class TopicView:
-    """The topics of one text, or of one language of aligned texts.
+    """The topics of one text, or of one language of aligned texts."""
 
-    Attributes
-    ----------
-    name
-        What the text is called; empty where there is only one.
-    components, word_probabilities
-        K x M and M.
-    words
-        M.
-    text_options
-        How text was split; None where it is not known.
-    """
-
-    name: str
+    name: str  # what the text is called; empty where there is only one
+    # K x M and M.
     components: FloatArray
     word_probabilities: FloatArray
-    words: tuple[str, ...]
-    text_options: Any
+    words: tuple[str, ...]  # M
+    text_options: Any  # how text was split; None where it is not known
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A fitted model as a page shows it.
+    """A fitted model as a page shows it."""
 
-    Attributes
-    ----------
-    model
-        The estimator.
-    views
-        One, or one for each language.
-    source
-        Documents; None where only the model is shown.
-    shares
-        Gives the topic shares of documents of such a source, N x K.
-    """
-
-    model: Any
-    views: tuple[TopicView, ...]
-    source: Source | None
-    shares: Shares
+    model: Any  # the estimator
+    views: tuple[TopicView, ...]  # one, or one for each language
+    source: Source | None  # documents; None where only the model is shown
+    shares: Shares  # gives the topic shares of documents of such a source, N x K
 
     @property
     def n_topics(self) -> int:
@@ -78,7 +55,7 @@ def subject_of(model: Any, X: Any, view_names: Sequence[str] | None = None) -> S
     X
         Documents; of aligned texts a list with one entry for each. None shows the model alone.
     view_names
-        What the texts of aligned ones are called.
+        What the texts of aligned ones are called; by default as in the fit.
     """
     if isinstance(model, TopicModel):
         view = TopicView(
@@ -90,7 +67,8 @@ def subject_of(model: Any, X: Any, view_names: Sequence[str] | None = None) -> S
 
 def _aligned_subject(model: Any, X: Any, view_names: Sequence[str] | None) -> Subject:
     n_views = len(model.components_)
-    names = [f"Text {number + 1}" for number in range(n_views)] if view_names is None else list(view_names)
+    numbered = [f"Text {number + 1}" for number in range(n_views)]
+    names = list(view_names or model.view_names_ or numbered)
     if len(names) != n_views:
         raise ValueError(f"{len(names)} names of texts are given, and the model has {n_views}: give one for each.")
     views = tuple(

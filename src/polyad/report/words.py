@@ -17,20 +17,12 @@ TOPICS_OF_WORD = 5
 
 @dataclass(frozen=True)
 class ShownWords:
-    """Words of one view that a page holds.
+    """Words of one view that a page holds."""
 
-    Attributes
-    ----------
-    numbers
-        Columns of the words, in the order of their frequency.
-    of_topic
-        For each topic, places in ``numbers`` of the words that are among the most relevant for some weight.
-    topics, topic_shares
-        For each word the topics in which it stands most, and its share in them, the largest first.
-    """
-
-    numbers: NDArray[np.intp]
+    numbers: NDArray[np.intp]  # columns of the words, in the order of their frequency
+    # For each topic, places in ``numbers`` of the words that are among the most relevant for some weight.
     of_topic: tuple[NDArray[np.intp], ...]
+    # For each word the topics in which it stands most, and its share in them, the largest first.
     topics: NDArray[np.intp]
     topic_shares: FloatArray
 

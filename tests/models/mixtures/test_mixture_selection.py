@@ -58,7 +58,7 @@ def test_one_table_with_columns_named_by_view(tmp_path):
     assert np.array_equal(MultiViewMixture(2).fit(levels).parameter_rows_, model.parameter_rows_)
     named.save(tmp_path / "m.polyad")
     assert np.array_equal(polyad.load(tmp_path / "m.polyad").predict_proba(part), named.predict_proba(part))
-    with pytest.raises(ValueError, match="The table has the view 'd'; the model knows 'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match="There is a view 'd'; the model knows 'a', 'b', 'c'"):
         named.predict(_table(views[:1], "d"))
     with pytest.raises(ValueError, match="fitted on a list of views"):
         model.predict(table)

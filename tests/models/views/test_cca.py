@@ -13,7 +13,7 @@ from polyad.decompose.whitening.symmetric import RankError
 from polyad.models.views.discrete import DiscreteCCA
 from polyad.models.views.mixed import MixedCCA
 from polyad.models.views.nongaussian import NonGaussianCCA
-from polyad.models.views.stability import bootstrap_stability, matched_cosines
+from polyad.models.views.stability import matched_cosines
 
 POISSON = DiscreteCCA(10)
 CASES = {
@@ -154,15 +154,15 @@ def test_threads_blocks_and_formats_do_not_matter(case):
 def test_stability_tells_real_factors_from_noise():
     draw = make_nongaussian_cca(4000, (6, 6), 2)
     model = NonGaussianCCA(2).fit(draw.X, draw.Y)
-    assert (bootstrap_stability(model, draw.X, draw.Y, n_resamples=2) > 0.9).all()
+    assert (model.stability(draw.X, draw.Y, n_resamples=2) > 0.9).all()
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((2, 500, 6))
     noise = NonGaussianCCA(3, statistics="fourth").fit(X, Y)
-    assert bootstrap_stability(noise, X, Y, n_resamples=2).mean() < 0.9
+    assert noise.stability(X, Y, n_resamples=2).mean() < 0.9
     assert np.allclose(matched_cosines(model, model), 1)
     counts = make_discrete_cca(3000, (8, 8), 2)
     found = DiscreteCCA(2).fit(counts.X, counts.Y)
-    assert (bootstrap_stability(found, counts.X, counts.Y, n_resamples=1) > 0.9).all()
+    assert (found.stability(counts.X, counts.Y, n_resamples=1) > 0.9).all()
 
 
 GOOD = np.random.default_rng(0).standard_normal((30, 4))

@@ -10,7 +10,7 @@ from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_wo
 from polyad.cli.commands.fit2 import fitted_views, make_aligned_model
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
-from polyad.cli.pairs import Side, SideOutput, check_lengths, check_pairs
+from polyad.cli.pairs import Side, SideOutput
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
@@ -48,6 +48,8 @@ def fit_aligned(
     shown: Shown,
 ) -> None:
     """Learn the topics that two or more corpora share, whose rows belong together."""
+    from polyad.corpus.pairs import check_lengths, check_pairs
+
     output = Output(shown)
     refuse_lost_work(out, shown)
     estimator = make_aligned_model(topics or DEFAULT_TOPICS, polish, 0, method, running)
@@ -61,7 +63,8 @@ def fit_aligned(
         output.facts(_facts(sides, read))
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(corpus.vocabulary) for corpus in read), output)
-    seconds, notes = fitted_views(estimator, read, output)
+    views = {side.name: corpus for side, corpus in zip(sides, read)}
+    seconds, notes = fitted_views(estimator, views, output)
     if out is not None:
         estimator.save(out)
     found = [_by_file(topic, sides) for topic in paired_topics(estimator, n_words)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -11,7 +12,7 @@ import typer
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
-from polyad.cli.pairs import Side, SideOutput, Sides, check_lengths, check_pairs, find_sides
+from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
@@ -111,6 +112,8 @@ def fit2(
     found_sides = find_sides(left, right, reading, sides, both=True)
     read_files = [left, right, *sides.files(), *reading.files(), *words.files(), *side_words.files()]
     check_output(out, read_files, pattern=reading.pattern)
+    from polyad.corpus.pairs import check_lengths, check_pairs
+
     read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
     check_lengths(found_sides, *read, ignore_ids=sides.ignore_ids)
     check_pairs(found_sides, *read, ignore_ids=sides.ignore_ids)
@@ -164,7 +167,9 @@ def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Corp
         raise ValueError(f"{side}: {error}") from error
 
 
-def fitted_views(estimator: PolylingualLDA, read: list[Corpus], output: Output) -> tuple[float, list[str]]:
+def fitted_views(
+    estimator: PolylingualLDA, read: Sequence[Corpus] | Mapping[str, Corpus], output: Output
+) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
     with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):

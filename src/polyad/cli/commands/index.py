@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.reading import text_options
+from polyad.cli.scaling import Clustered
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, rate, size
@@ -34,6 +36,10 @@ def index(
     only: Annotated[
         str | None, typer.Option("--only-words", metavar="FILE", help="Count these words only, one on each line.")
     ] = None,
+    hashed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Hash words to N columns, in place of a vocabulary.", min=1),
+    ] = None,
     restart: Annotated[
         bool, typer.Option("--restart", help="Throw away what an interrupted call has counted.")
     ] = False,
@@ -41,6 +47,7 @@ def index(
     *,
     reading: Reading,
     words: Words,
+    clustered: Clustered,
     running: Running,
     shown: Shown,
 ) -> None:
@@ -53,6 +60,7 @@ def index(
     polyad index texts/ -o corpus.shards
     polyad index 'parts/*.jsonl.zst' -o corpus.shards --text-column body
     zcat big.txt.gz | polyad index - -o corpus.shards
+    polyad index 'parts/*.jsonl.zst' -o corpus.shards --scheduler tcp://host:8786
     polyad fit corpus.shards -k 100 -o model.polyad
     """
     from polyad.corpus import index as index_corpus
@@ -60,17 +68,25 @@ def index(
     from polyad.corpus.indexing.index import work_folder
 
     output = Output(shown)
+    clustered.check_cluster()
     target = Path(os.path.abspath(out))
     if target.exists() and not force:
         raise CallError(f"{out} is there already; give another name, or --force to replace shards.")
     if not restart and any(work_folder(target).glob("chunks/chunk-*.npz")):
         output.note(f"Going on with what was counted before ({work_folder(target)}); --restart begins anew.")
+    if hashed is not None:
+        if only is not None:
+            raise CallError("--only-words gives the words, and --hashed does without; give one of them.")
+        output.note(
+            f"Words are hashed to {hashed:,} columns: those that share one are counted together, and topics show "
+            "columns (#42) for words. In return no word is ever new to a model."
+        )
     started = time.perf_counter()
-    with output.noting() as notes, output.progress("Counting") as moved:
+    with output.noting() as notes, output.progress("Counting") as moved, clustered.cluster():
         found: Any = index_corpus(
             corpus,
             target,
-            text_options(words),
+            replace(text_options(words), hashed=hashed),
             reading=reading.options(),
             vocabulary=None if only is None else read_names(only),
             n_jobs=running.jobs,

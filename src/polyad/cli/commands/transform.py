@@ -15,7 +15,7 @@ import typer
 from polyad.cli.commands.evaluate import unknown_note
 from polyad.cli.files import check_output
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
-from polyad.cli.pairs import Side, Sides, aligned_blocks, find_sides
+from polyad.cli.pairs import Side, Sides, find_sides
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output, Steps
 from polyad.cli.terminal.summary import (
@@ -217,6 +217,8 @@ def _aligned(
     """Read block after block, of two views together where there are two."""
     first, *others = (_blocks(view, jobs, tally, moved if view is views[0] else None) for view in views)
     if others:
+        from polyad.corpus.pairs import aligned_blocks
+
         both = [view.side for view in views]
         yield from aligned_blocks(both, first, others[0], ignore_ids=sides.ignore_ids)
     else:

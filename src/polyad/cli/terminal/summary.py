@@ -104,24 +104,12 @@ def is_paired(model: Any) -> bool:
 
 @dataclass(frozen=True)
 class SideModel:
-    """What a model of aligned corpora knows of one of them.
+    """What a model of aligned corpora knows of one of them."""
 
-    Parameters
-    ----------
-    name : str
-        "left" and "right" of two corpora; of more, "view 0", "view 1" and so on.
-    topics : array
-        K x M, the topics.
-    vocabulary : tuple of str or None
-        The words.
-    text_options : TextOptions or None
-        How text was split.
-    """
-
-    name: str
-    topics: Any
-    vocabulary: tuple[str, ...] | None
-    text_options: TextOptions | None
+    name: str  # "left" and "right" of two corpora; of more, their own, or "view 0", "view 1", ...
+    topics: Any  # K x M, the topics
+    vocabulary: tuple[str, ...] | None  # the words
+    text_options: TextOptions | None  # how text was split
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -137,7 +125,7 @@ def model_sides(model: Any) -> list[SideModel]:
             SideModel("right", model.y_loadings_.T, model.y_vocabulary_, model.y_text_options_),
         ]
     n_views = len(model.components_)
-    names = ["left", "right"] if n_views == 2 else [f"view {number}" for number in range(n_views)]
+    names = ["left", "right"] if n_views == 2 else model.view_names_ or [f"view {number}" for number in range(n_views)]
     return list(map(SideModel, names, model.components_, model.vocabularies_, model.text_options_))
 
 

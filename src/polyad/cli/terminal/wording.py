@@ -143,6 +143,7 @@ _OPTIONS = {
     "stop_words='none'": "--stop-words none",
     "stop_words": "--stop-words",
     "n_components": "-k",
+    "ignore_ids=True": "--ignore-ids",
     "random_state": "--seed",
     "n_jobs": "--jobs",
 }

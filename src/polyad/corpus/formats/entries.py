@@ -19,19 +19,12 @@ PER_ENTRY = 10  # documents, or words, that an entry may stand for
 
 @dataclass(frozen=True)
 class Entries:
-    """Some cells of a matrix of counts.
+    """Some cells of a matrix of counts."""
 
-    Parameters
-    ----------
-    documents, words : ndarray of int64
-        Row and column, from 0.
-    counts : ndarray of int64
-        The counts.
-    """
-
+    # Row and column, from 0.
     documents: NDArray[np.int64]
     words: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # the counts
 
 
 def to_matrix(batches: Iterable[Entries], shape: tuple[int, int]) -> coo_array:

@@ -26,24 +26,12 @@ for _byte, _kind in ((b" \t\r", _BLANK), (b"0123456789", _DIGIT), (b":", _COLON)
 
 @dataclass(frozen=True)
 class Integers:
-    """The numbers of a block of lines.
+    """The numbers of a block of lines."""
 
-    Parameters
-    ----------
-    values : ndarray of int64
-        The numbers in their order.
-    lines : ndarray of intp
-        The line of each, from 0 in the block.
-    before_colon : ndarray of bool
-        Whether a colon follows at once.
-    n_lines : int
-        Lines of the block.
-    """
-
-    values: NDArray[np.int64]
-    lines: NDArray[np.intp]
-    before_colon: NDArray[np.bool_]
-    n_lines: int
+    values: NDArray[np.int64]  # the numbers in their order
+    lines: NDArray[np.intp]  # the line of each, from 0 in the block
+    before_colon: NDArray[np.bool_]  # whether a colon follows at once
+    n_lines: int  # lines of the block
 
 
 def read_blocks_of_lines(stream: ByteStream, max_bytes: int = MAX_DOCUMENT_BYTES, line: int = 0) -> Iterator[bytes]:

@@ -29,30 +29,15 @@ UNPACKED_RATIO = 100  # counts and text shrink to a third or a tenth; what shrin
 
 @dataclass(frozen=True)
 class ByteStream:
-    """The uncompressed bytes of an input.
+    """The uncompressed bytes of an input."""
 
-    Parameters
-    ----------
-    name : str
-        The path as the user gave it, for messages.
-    reader : io.BufferedReader
-        The bytes, with the compression undone.
-    compression : str or None
-        "gzip", "zstd", "bzip2", "xz" or None.
-    regular : bool
-        Whether this is a file on a disk, which can be opened again; a pipe cannot.
-    fraction : callable
-        Gives the share of the input consumed so far, or None where the size is not known.
-    stored : callable
-        Gives the number of bytes consumed so far, as they are stored.
-    """
-
-    name: str
-    reader: io.BufferedReader
-    compression: str | None
-    regular: bool
+    name: str  # the path as the user gave it, for messages
+    reader: io.BufferedReader  # the bytes, with the compression undone
+    compression: str | None  # "gzip", "zstd", "bzip2", "xz" or None
+    regular: bool  # whether this is a file on a disk, which can be opened again; a pipe cannot
+    # Gives the share of the input consumed so far, or None where the size is not known.
     fraction: Callable[[], float | None]
-    stored: Callable[[], int]
+    stored: Callable[[], int]  # gives the number of bytes consumed so far, as they are stored
 
     def sample(self) -> bytes:
         """Look at the first bytes without consuming them; all of a short input."""

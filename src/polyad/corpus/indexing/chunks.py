@@ -26,27 +26,13 @@ __all__ = ["Chunk", "ChunkFiles", "CountedChunks", "digest_of", "packed", "read_
 
 @dataclass(frozen=True)
 class Chunk:
-    """What a chunk file holds.
+    """What a chunk file holds."""
 
-    Attributes
-    ----------
-    digest
-        Of the texts and ids that were counted.
-    ids
-        The names of the documents; None where they are numbers.
-    counts
-        Documents x terms of the chunk.
-    terms
-        The terms of the columns: words or n-grams.
-    dropped
-        For each reason the words that were left out, with their occurrences.
-    """
-
-    digest: str
-    ids: tuple[str, ...] | None
-    counts: csr_array
-    terms: tuple[str, ...]
-    dropped: dict[str, dict[str, int]]
+    digest: str  # of the texts and ids that were counted
+    ids: tuple[str, ...] | None  # the names of the documents; None where they are numbers
+    counts: csr_array  # documents x terms of the chunk
+    terms: tuple[str, ...]  # the terms of the columns: words or n-grams
+    dropped: dict[str, dict[str, int]]  # for each reason the words that were left out, with their occurrences
 
 
 def digest_of(ids: Sequence[str], texts: Iterable[str]) -> str:
@@ -169,23 +155,12 @@ class ChunkFiles:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountedChunks(Source):
-    """Chunk files as counts over a vocabulary, a shard for each.
+    """Chunk files as counts over a vocabulary, a shard for each."""
 
-    Attributes
-    ----------
-    folder
-        Of the chunk files.
-    row_edges
-        The row numbers at which the chunks begin, and the number of all rows.
-    terms
-        The term of each column.
-    counted_as
-        The term of each word that is counted, which may be its stem; where it is None, all terms are themselves.
-    """
-
-    folder: Path
-    row_edges: tuple[int, ...]
-    terms: tuple[str, ...]
+    folder: Path  # of the chunk files
+    row_edges: tuple[int, ...]  # the row numbers at which the chunks begin, and the number of all rows
+    terms: tuple[str, ...]  # the term of each column
+    # The term of each word that is counted, which may be its stem; where it is None, all terms are themselves.
     counted_as: Mapping[str, str] | None = None
 
     @property

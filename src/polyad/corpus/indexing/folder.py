@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.base.items import Items
 from polyad.corpus.corpus import Corpus
 from polyad.corpus.documents import CorpusError, ReadReport
 from polyad.corpus.indexing.chunks import unpacked
@@ -61,7 +62,7 @@ class Ids(Sequence[str]):
         return self[at : at + 1][0]
 
 
-class Numbers(Sequence[str]):
+class Numbers(Items[str]):
     """Names of documents that are their numbers in the input."""
 
     def __init__(self, numbers: NDArray[np.int64] | range) -> None:
@@ -70,15 +71,8 @@ class Numbers(Sequence[str]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return tuple(str(number) for number in self._numbers[place])
+    def item(self, place: int) -> str:
+        """Return the name of a document."""
         return str(self._numbers[place])
 
 

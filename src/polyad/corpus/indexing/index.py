@@ -22,6 +22,7 @@ from polyad.corpus.corpus import Corpus, map_columns
 from polyad.corpus.documents import EXAMPLES, CorpusError, ReadReport
 from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.text import batched
+from polyad.corpus.indexing.bags import counted_partitions
 from polyad.corpus.indexing.chunks import (
     Chunk,
     ChunkFiles,
@@ -39,6 +40,7 @@ from polyad.corpus.indexing.words import choose_from_chunks, settle_stop_words
 from polyad.corpus.reading import ReadProgress, read_blocks, read_corpus, words_of_counts
 from polyad.corpus.report import CorpusReport
 from polyad.corpus.words.choices import (
+    SAMPLE_DOCUMENTS,
     TOPIC_WORDS,
     Beginning,
     SpreadSample,
@@ -48,8 +50,10 @@ from polyad.corpus.words.choices import (
 )
 from polyad.corpus.words.counting import CHUNK_CHARACTERS, CHUNK_DOCUMENTS, Counting, count_chunks
 from polyad.corpus.words.tokens import TextOptions
+from polyad.engine.cluster.runner import DaskRunner
 from polyad.engine.disk.shards import MANIFEST, Shards
 from polyad.engine.disk.writer import write_shards
+from polyad.engine.inputs import is_dask_bag
 from polyad.engine.runners import use
 
 __all__ = ["index", "work_folder"]
@@ -63,7 +67,7 @@ class NoDocumentsError(CorpusError):
 
 
 def index(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: Any,
     out: str | os.PathLike[str],
     options: TextOptions | None = TOPIC_WORDS,
     *,
@@ -73,6 +77,7 @@ def index(
     restart: bool = False,
     overwrite: bool = False,
     progress: ReadProgress | None = None,
+    client: Any = None,
 ) -> IndexedCorpus:
     r"""Count documents, and write them as checked shards in the canonical order, whatever their number.
 
@@ -86,7 +91,8 @@ def index(
     ----------
     paths
         Files, folders, patterns of names (``"*.jsonl.gz"``), or ``-`` for standard input; text, tables or counts. A
-        folder of Parquet, JSONL, CSV or TSV files stands for these, any other for the texts in it.
+        folder of Parquet, JSONL, CSV or TSV files stands for these, any other for the texts in it. Or a ``dask.bag`` of
+        texts, which are counted where they are.
     out
         The folder to make.
     options
@@ -103,6 +109,9 @@ def index(
         Whether shards that lie at ``out`` may be replaced. Nothing else ever is.
     progress
         Called now and then with the number of documents so far, and the share of the input (None if unknown).
+    client
+        A Dask client: documents are counted and sorted on its cluster, whose workers must see the folder of ``out``,
+        with the same bytes. See :class:`polyad.engine.DaskRunner`.
 
     Returns
     -------
@@ -133,22 +142,28 @@ def index(
     target = Path(os.path.abspath(out))
     _remove_finished(target)
     refuse_existing(target, overwrite)
-    files = expand(paths, reading.pattern)
+    bag = paths if is_dask_bag(paths) else None
+    files = expand(paths, reading.pattern) if bag is None else (f"dask.bag {bag.name}",)
     options = options or TextOptions()
-    of_counted = [is_count_file(file, reading) for file in files]
+    of_counted = [bag is None and is_count_file(file, reading) for file in files]
     if any(of_counted) and len(files) > 1:
         raise ValueError("Files of counts are indexed one at a time: their columns may be different words.")
     plan = _plan(files, options, reading, vocabulary)
-    with _work(target, plan, restart) as work:
+    if options.hashed is not None and vocabulary is not None:
+        raise ValueError("Words are either hashed to columns or looked up in a vocabulary: give one of the two.")
+    with _work(target, plan, restart) as work, use(n_jobs if client is None else DaskRunner(client)):
         job = _Job(work, files, options, reading, n_jobs, progress or (lambda documents, fraction: None))
-        counted = _count_matrix(job, vocabulary) if of_counted[0] else _count_text(job)
+        if bag is not None:
+            counted = _count_bag(job, bag)
+        else:
+            counted = _count_matrix(job, vocabulary) if of_counted[0] else _count_text(job)
         choice = _chosen(job, counted, vocabulary)
         if not choice.words:
             raise CorpusError(
                 f"not one word of the {counted.edges[-1]:,} documents is left; lower the bound min_df or raise max_df",
                 path=files[0],
             )
-        _finish(work, target, counted, choice, overwrite, n_jobs, chosen=vocabulary is None)
+        _finish(work, target, counted, choice, overwrite, chosen=vocabulary is None)
     return IndexedCorpus(target)
 
 
@@ -307,6 +322,22 @@ def _count_text(job: _Job) -> _Counted:
     return _settled(job, tuple(pending.edges), beginning, report)
 
 
+def _count_bag(job: _Job, bag: Any) -> _Counted:
+    """Have the texts of a bag counted where they are, partition by partition."""
+    beginning, how, _ = begin_counting(bag.take(SAMPLE_DOCUMENTS, npartitions=-1, warn=False), job.options)
+    edges = [0]
+    for digest, counted, fraction in counted_partitions(bag, how):
+        if not job.chunks.holds(len(edges) - 1, digest):
+            chunk = Chunk(digest, None, as_csr(counted), tuple(counted.terms), counted.dropped)
+            write_chunk(job.chunks.file(len(edges) - 1), chunk)
+        edges.append(edges[-1] + counted.indptr.size - 1)
+        job.progress(edges[-1], fraction)
+    if edges[-1] == 0:
+        raise NoDocumentsError("there are no documents in it", path=job.files[0])
+    _refuse_more(job, len(edges) - 1)
+    return _settled(job, tuple(edges), beginning, ReadReport(documents=edges[-1]))
+
+
 def _settled(job: _Job, edges: tuple[int, ...], beginning: Beginning, report: ReadReport) -> _Counted:
     """Settle the stop words where all documents tell them."""
     options = beginning.options
@@ -396,20 +427,10 @@ def _chosen(job: _Job, counted: _Counted, vocabulary: Sequence[str] | None) -> C
     return choose_from_chunks(job.work, job.chunks, as_they_are, counted.edges[-1], vocabulary)
 
 
-def _finish(
-    work: Path,
-    target: Path,
-    counted: _Counted,
-    choice: Choice,
-    overwrite: bool,
-    n_jobs: int | None,
-    *,
-    chosen: bool,
-) -> None:
+def _finish(work: Path, target: Path, counted: _Counted, choice: Choice, overwrite: bool, *, chosen: bool) -> None:
     """Sort the counts into shards, describe them, and give the folder its name."""
     source = CountedChunks(work / "chunks", counted.edges, choice.terms, choice.counted_as)
-    with use(n_jobs):
-        shards = write_shards(source, work / "shards")
+    shards = write_shards(source, work / "shards")
     ids = _ordered_ids(source, shards)
     words = choice.words if counted.has_words else None
     report = replace(_report(shards, counted, choice, chosen), **_repeated(ids))

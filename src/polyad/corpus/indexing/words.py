@@ -14,10 +14,11 @@ from polyad.corpus.indexing.chunks import ChunkFiles
 from polyad.corpus.indexing.terms import Choice, Totals, choose, dropped_words, look_up
 from polyad.corpus.words.choices import with_stop_words
 from polyad.corpus.words.detection import Listed, is_listed, row_lengths
+from polyad.corpus.words.hashing import hashed_names
+from polyad.corpus.words.languages import stem_terms
 from polyad.corpus.words.scripts import count_scripts
 from polyad.corpus.words.stopping import Stopping, stop_words_in
 from polyad.corpus.words.tokens import TextOptions, drop_reason
-from polyad.corpus.words.vocabulary import stem_terms
 
 __all__ = ["choose_from_chunks", "settle_stop_words"]
 
@@ -64,6 +65,8 @@ def choose_from_chunks(
     vocabulary
         Words to look up.
     """
+    if options.hashed is not None:
+        return _hashed(work, chunks, options.hashed)
     terms, forms, left = (Totals(work / name) for name in ("terms", "forms", "left"))
     reason_of, language = drop_reason(options), options.stemming
 
@@ -100,6 +103,15 @@ def choose_from_chunks(
     else:  # a stop word can be among those that are asked for, and is dropped as it is in memory
         counted_as = {term: term for term in choice.terms if not is_stopped(term)}
     return choice._replace(dropped={**dropped_words(left), **choice.dropped}, counted_as=counted_as)
+
+
+def _hashed(work: Path, chunks: ChunkFiles, n_columns: int) -> Choice:
+    """Take all columns that words are hashed to, and sum up what was dropped before."""
+    left, names = Totals(work / "left"), hashed_names(n_columns)
+    for chunk in chunks:
+        for reason, words in chunk.dropped.items():
+            left.add([f"{reason}\0{word}" for word in words], [0] * len(words), words.values())
+    return Choice(names, names, dropped_words(left))
 
 
 def _totals(counts: csr_array) -> NDArray[np.int64]:

@@ -41,21 +41,11 @@ WAITING_CHARACTERS = 1 << 23  # of all that wait: a few long documents tell the 
 
 @dataclass(frozen=True)
 class Beginning:
-    """What the first documents decide.
+    """What the first documents decide."""
 
-    Parameters
-    ----------
-    options : TextOptions
-        The options with the stop words and the stems settled.
-    language : str or None
-        The language that was found.
-    sampled : int
-        The number of documents that were looked at; 0 where there was nothing to decide.
-    """
-
-    options: TextOptions
-    language: str | None = None
-    sampled: int = 0
+    options: TextOptions  # the options with the stop words and the stems settled
+    language: str | None = None  # the language that was found
+    sampled: int = 0  # the number of documents that were looked at; 0 where there was nothing to decide
 
 
 def look_at_beginning(
@@ -85,7 +75,7 @@ def begin_counting(
     """Settle what must be known before the first word is counted; return how to count, and all documents.
 
     Stop words that are left to the languages of all documents are counted first, and told at the end. But runs of words
-    are of those that are kept, which must be known before any is counted.
+    are of those that are kept, which must be known before any is counted; and hashed words are known no more.
 
     Examples
     --------
@@ -93,7 +83,7 @@ def begin_counting(
     >>> beginning.options.stop_words, counted.stop_words
     ('auto', None)
     """
-    if options.stop_words == "auto" and options.ngrams == (1, 1):
+    if options.stop_words == "auto" and options.ngrams == (1, 1) and options.hashed is None:
         return Beginning(options), replace(options, stop_words=None, stemming=None), documents
     beginning, documents = look_at_beginning(documents, options)
     return beginning, beginning.options, documents

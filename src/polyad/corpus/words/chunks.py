@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.corpus.words.hashing import hash_terms
 from polyad.corpus.words.tokens import TextOptions, cut_pieces, drop_reason, words_of_piece
 
 __all__ = ["ChunkCounts", "Numbering", "count_chunk"]
@@ -44,23 +45,14 @@ class Numbering(dict[str, int]):
 
 @dataclass(frozen=True)
 class ChunkCounts:
-    """The counts of a chunk of texts over the terms that occur in it.
+    """The counts of a chunk of texts over the terms that occur in it."""
 
-    Parameters
-    ----------
-    terms : list of str
-        The words and n-grams, in order of the columns.
-    indptr, indices, data : ndarray
-        The counts as the three arrays of a CSR matrix without duplicates, columns in no order.
-    dropped : dict
-        For each reason, the dropped words and their numbers of occurrences.
-    """
-
-    terms: list[str]
+    terms: list[str]  # the words and n-grams, in order of the columns
+    # The counts as the three arrays of a CSR matrix without duplicates, columns in no order.
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     data: NDArray[np.int32]
-    dropped: dict[str, dict[str, int]]
+    dropped: dict[str, dict[str, int]]  # for each reason, the dropped words and their numbers of occurrences
 
 
 def count_chunk(texts: Sequence[str], options: TextOptions) -> ChunkCounts:
@@ -92,6 +84,8 @@ def count_chunk(texts: Sequence[str], options: TextOptions) -> ChunkCounts:
     else:
         words, counts = _count_ngrams(words, spelling, sequence, ends, options.ngrams)
         words, counts = _drop_stop_ngrams(words, counts, reason_of, dropped)
+    if options.hashed is not None:
+        words, counts = hash_terms(words, counts, options.hashed, options.stemming)
     return ChunkCounts(words, counts.indptr.astype(np.int64), counts.indices.astype(np.int32), counts.data, dropped)
 
 

@@ -25,6 +25,7 @@ from polyad.corpus.words.stopping import Stopping, choose_stop_words
 from polyad.corpus.words.tokens import TextOptions, drop_reason
 from polyad.corpus.words.vocabulary import choose_words, look_up_words, merge_stems
 from polyad.corpus.words.workers import begin_under, end_with
+from polyad.engine.runners import current_runner
 
 __all__ = ["CHUNK_CHARACTERS", "CHUNK_DOCUMENTS", "Counting", "Progress", "count_chunks", "count_words"]
 
@@ -165,7 +166,11 @@ def _chunks(documents: Iterable[Document | str], merged: _Merged) -> Iterator[li
 def count_chunks(
     chunks: Iterator[list[str]], options: TextOptions, n_jobs: int | None, merged: Counting
 ) -> Iterator[ChunkCounts]:
-    """Count chunk after chunk, here or in processes, in their order."""
+    """Count chunk after chunk, here, in processes or on the cluster of the context, in their order."""
+    on_cluster = getattr(current_runner(), "in_order", None)
+    if on_cluster is not None:
+        yield from on_cluster(count_chunk, chunks, options)
+        return
     alone = n_jobs == 1 or joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs) == 1
     limit = 0 if n_jobs is not None else PARALLEL_AFTER
     if alone or limit:
@@ -237,13 +242,13 @@ def _finish(merged: _Merged, beginning: Beginning, vocabulary: Sequence[str] | N
         terms, counts = _without_stop_words(terms, counts, options, merged)
     dropped = {reason: Dropped.from_totals(merged.dropped[reason]) for reason in sorted(merged.dropped)}
     if vocabulary is None:
-        if options.stemming is not None:
+        if options.stemming is not None and options.hashed is None:
             terms, counts = merge_stems(terms, counts, options.stemming)
         words, counts, by_frequency = choose_words(terms, counts, options)
         dropped |= by_frequency
     else:
         words = list(vocabulary)
-        counts, unknown = look_up_words(terms, counts, words, options.stemming)
+        counts, unknown = look_up_words(terms, counts, words, options.stemming if options.hashed is None else None)
         dropped |= unknown
     ids = tuple(merged.ids)
     report = CorpusReport(

@@ -43,39 +43,21 @@ CLEARLY = 2.5  # times as much of its own words than of the first language's: ne
 
 @dataclass(frozen=True)
 class Language:
-    """A language of texts.
+    """A language of texts."""
 
-    Parameters
-    ----------
-    name : str
-        Its English name, or its code where there is none.
-    code : str
-        Its code of two letters.
-    share : float
-        The share of function words in its documents, each weighted by one over the number of languages that have it.
-    rows : array of int
-        The documents in it.
-    """
-
-    name: str
-    code: str
+    name: str  # its English name, or its code where there is none
+    code: str  # its code of two letters
+    # The share of function words in its documents, each weighted by one over the number of languages that have it.
     share: float
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  # the documents in it
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Documents by the words that some language lists, block after block, as often as they are asked for.
+    """Documents by the words that some language lists, block after block, as often as they are asked for."""
 
-    Parameters
-    ----------
-    terms : tuple of str
-        Those of the words that occur, sorted.
-    blocks : callable
-        Gives the blocks: the counts of these words, and the lengths of the documents in all words.
-    """
-
-    terms: tuple[str, ...]
+    terms: tuple[str, ...]  # those of the words that occur, sorted
+    # Gives the blocks: the counts of these words, and the lengths of the documents in all words.
     blocks: Callable[[], Iterator[tuple[csr_array, NDArray[np.int64]]]]
 
 

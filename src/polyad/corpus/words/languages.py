@@ -11,7 +11,15 @@ from pathlib import Path
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.words.function_words import function_words
 
-__all__ = ["StopWords", "check_stemmer", "language_code", "language_name", "load_stop_words", "stem_words"]
+__all__ = [
+    "StopWords",
+    "check_stemmer",
+    "language_code",
+    "language_name",
+    "load_stop_words",
+    "stem_terms",
+    "stem_words",
+]
 
 _CODES = {
     "afrikaans": "af", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn", "breton": "br",
@@ -122,6 +130,13 @@ def stem_words(words: Sequence[str], language: str) -> list[str]:
     """
     stems: list[str] = _stemmer(language).stemWords(list(words))
     return stems
+
+
+def stem_terms(terms: Sequence[str], language: str) -> list[str]:
+    """Return the stem of each term, of n-grams word by word."""
+    words = list({word: None for term in terms for word in term.split(" ")})
+    stem = dict(zip(words, stem_words(words, language)))
+    return [" ".join(stem[word] for word in term.split(" ")) for term in terms]
 
 
 def check_stemmer(language: str) -> str:

@@ -22,17 +22,10 @@ EVEN = 0.65  # the least evenness of a stop word, where a list has content words
 
 @dataclass(frozen=True)
 class Stopping:
-    """What the words of all documents tell.
+    """What the words of all documents tell."""
 
-    Parameters
-    ----------
-    stop_words : StopWords or None
-        Those to drop; None where no language was found.
-    languages : tuple of (str, int)
-        The languages, and how many documents are in each; that of most documents first.
-    """
-
-    stop_words: StopWords | None = None
+    stop_words: StopWords | None = None  # those to drop; None where no language was found
+    # The languages, and how many documents are in each; that of most documents first.
     languages: tuple[tuple[str, int], ...] = ()
 
 

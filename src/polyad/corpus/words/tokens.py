@@ -68,6 +68,11 @@ class TextOptions:
         Keep only so many words, the most frequent.
     tokenizer : {"words", "chinese", "japanese"}
         How pieces are cut before the rule above applies: at white space, by jieba, or by fugashi (MeCab).
+    hashed : int or None
+        Count words in so many columns, each word in the one that its hash says, in place of a vocabulary: no word is
+        ever new, and texts that are counted at different times have the same columns. Words that share a column are
+        counted together, and topics show columns (``#42``) for words. The bounds above do not apply; stop words that
+        are left to the language are those of the first documents.
 
     Examples
     --------
@@ -89,6 +94,7 @@ class TextOptions:
     max_df: int | float = 1.0
     max_features: int | None = None
     tokenizer: Tokenizer = "words"
+    hashed: int | None = None
 
     def __post_init__(self) -> None:
         # The declared type is what a user may pass; what is stored is always StopWords, None or "auto".
@@ -103,6 +109,8 @@ class TextOptions:
         _check_whole("min_length", self.min_length)
         if self.max_features is not None:
             _check_whole("max_features", self.max_features)
+        if self.hashed is not None:
+            _check_whole("hashed", self.hashed)
         if len(self.ngrams) != 2 or not all(_is_whole(size) for size in self.ngrams):
             raise ValueError(f"ngrams must be two whole numbers such as (1, 2), not {self.ngrams!r}.")
         if not 1 <= self.ngrams[0] <= self.ngrams[1] <= MAX_NGRAM:
@@ -139,6 +147,8 @@ class TextOptions:
         """Give the options as plain JSON values, the stop words spelled out."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
         plain["ngrams"] = list(self.ngrams)
+        if self.hashed is None:
+            del plain["hashed"]  # as in files of versions that did not know of it
         if isinstance(self.stop_words, StopWords):
             plain["stop_words"] = {"source": self.stop_words.source, "words": list(self.stop_words.words)}
         return plain

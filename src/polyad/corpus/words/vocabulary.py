@@ -12,10 +12,11 @@ from scipy.sparse import csr_array
 from polyad.corpus.corpus import map_columns
 from polyad.corpus.report import Dropped
 from polyad.corpus.words.choices import default_min_df
-from polyad.corpus.words.languages import stem_words
+from polyad.corpus.words.hashing import hashed_names
+from polyad.corpus.words.languages import stem_terms
 from polyad.corpus.words.tokens import TextOptions
 
-__all__ = ["choose_words", "look_up_words", "merge_stems", "stem_terms"]
+__all__ = ["choose_words", "look_up_words", "merge_stems"]
 
 
 def merge_stems(terms: Sequence[str], counts: csr_array, language: str) -> tuple[list[str], csr_array]:
@@ -48,6 +49,9 @@ def choose_words(
     >>> choose_words(["b", "a", "rare"], csr_array([[1, 1, 1], [2, 2, 0]]), options)[0]
     ['a', 'b']
     """
+    if options.hashed is not None:
+        vocabulary = hashed_names(options.hashed)
+        return list(vocabulary), look_up_words(terms, counts, vocabulary, None)[0], {}
     n_documents = counts.shape[0]
     frequency = np.bincount(counts.indices, minlength=len(terms))
     totals = _totals(counts)
@@ -95,13 +99,6 @@ def look_up_words(
     lost = {terms[at]: int(totals[at]) for at in np.flatnonzero(columns < 0).tolist()}
     dropped = {"unknown words": Dropped.from_totals(lost)} if lost else {}
     return map_columns(counts, columns, len(known)), dropped
-
-
-def stem_terms(terms: Sequence[str], language: str) -> list[str]:
-    """Return the stem of each term, of n-grams word by word."""
-    words = list({word: None for term in terms for word in term.split(" ")})
-    stem = dict(zip(words, stem_words(words, language)))
-    return [" ".join(stem[word] for word in term.split(" ")) for term in terms]
 
 
 def _totals(counts: csr_array) -> NDArray[np.int64]:

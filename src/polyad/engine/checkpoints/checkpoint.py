@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.items import Items
 from polyad.engine import blocks
 from polyad.engine.checkpoints.digests import digest, digest_of_source
 from polyad.engine.checkpoints.records import decoded, encoded, read_record, write_record, write_whole
@@ -226,7 +227,7 @@ class _Entry:
         )
 
 
-class KeptStates(Sequence[Any]):
+class KeptStates(Items[Any]):
     """States of shards in files that outlive the process; they are opened as they are asked for."""
 
     def __init__(self, folder: Path, n_shards: int, *, durable: bool) -> None:
@@ -254,18 +255,10 @@ class KeptStates(Sequence[Any]):
     def __len__(self) -> int:
         return self._n_shards
 
-    @overload
-    def __getitem__(self, number: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Any]: ...
-
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return [self[at] for at in range(*number.indices(len(self)))]
-        at = range(len(self))[number]
+    def item(self, place: int) -> Any:
+        """Return the state of a shard."""
         try:
-            plain = json.loads((self.folder / f"shard-{at:05d}.json").read_text(encoding="utf-8"))
+            plain = json.loads((self.folder / f"shard-{place:05d}.json").read_text(encoding="utf-8"))
             return decoded(plain, self._mapped)
         except (OSError, ValueError) as error:
             raise CheckpointError(

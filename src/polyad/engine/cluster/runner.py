@@ -9,18 +9,20 @@ import itertools
 import time
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.items import Items
 from polyad.engine.checkpoints.records import read_record, write_record
 from polyad.engine.cluster.tasks import (
     StateLostError,
@@ -42,6 +44,7 @@ Result = TypeVar("Result")
 State = TypeVar("State")
 
 LOOK_SECONDS = 0.2  # between two looks at whether a worker is gone
+FETCH_SECONDS = 10.0  # after which a result on its way is looked after, and then twice as long
 ATTEMPTS = 20  # losses in one pass after which workers are taken to die of the pass itself
 
 
@@ -130,6 +133,44 @@ class DaskRunner:
             chain.journal.put(function, shared)
             found = _Step(self, chain, generation + 1).run(function, source)
             return found, RemoteStates(chain, generation + 1)
+
+    def in_order(self, function: Callable[..., Result], parts: Iterable[Any], /, *shared: Any) -> Iterator[Result]:
+        """Yield ``function(part, *shared)`` of parts in their order, for work that is no pass, such as counting text.
+
+        A part is sent to a worker, or computed by one where it is lazy (as a part of a ``dask.bag``). Twice as many
+        parts are on their way as there are threads, so that any number of them fits.
+        """
+        waiting: deque[tuple[Any, Any]] = deque()
+        parts = iter(parts)
+        with self._sentences():
+            while True:
+                places = 2 * max(1, sum(self.live().values()))
+                for part in itertools.islice(parts, max(0, places - len(waiting))):
+                    waiting.append((part, self._submit_part(function, part, shared)))
+                if not waiting:
+                    return
+                part, future = waiting.popleft()
+                yield self._result_of(future, function, part, shared)
+
+    def _submit_part(self, function: Callable[..., Any], part: Any, shared: tuple[Any, ...]) -> Any:
+        lazy = hasattr(part, "__dask_graph__")
+        return self.client.submit(function, self.client.compute(part) if lazy else part, *shared, pure=False)
+
+    def _result_of(self, future: Any, function: Callable[..., Result], part: Any, shared: tuple[Any, ...]) -> Result:
+        """Return what a part gave; what was lost with a worker is done again."""
+        for last in range(ATTEMPTS - 1, -1, -1):
+            try:
+                while not future.done():
+                    _wait([future])
+                    if not self.live():
+                        self._wait_for_workers()
+                found: Result = future.result()
+                return found
+            except Exception as error:
+                if not last or self.client.status != "running" or not _is_loss(error):
+                    raise
+                future = self._submit_part(function, part, shared)
+        raise AssertionError("the last attempt returns or raises")
 
     def _again(self, attempt: Callable[..., Result], source: Source, shared: tuple[Any, ...]) -> Result:
         """Try a pass until it comes through: what was sent to workers is lost with them, and is sent again."""
@@ -245,7 +286,13 @@ class _Lost(Exception):  # noqa: N818  a signal between the parts of a pass
 
 
 def _is_loss(error: Exception) -> bool:
-    """Tell an error of the cluster from one of a pass."""
+    """Tell an error of the cluster from one of a pass.
+
+    A worker that was killed is still in the scheduler's list for a moment: whoever talks to it then is told of a
+    connection that was refused, or of no answer.
+    """
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(names & {"_Lost", "CancelledError", "KilledWorker", "StateLostError", "CommClosedError"})
 
@@ -318,7 +365,7 @@ class _Step:
                 self._watch(ordered, range(source.n_shards), function)
                 final = self.runner._tree(ordered)
                 self._watch([final], range(source.n_shards), None)
-                return final.result()
+                return self._fetched(final, range(source.n_shards))
             except _Lost as lost:
                 for number in lost.numbers:
                     future = parts.pop(number, None)
@@ -362,8 +409,11 @@ class _Step:
         try:
             return self.client.scatter([value], workers=workers, broadcast=True, hash=False)[0]
         except Exception as error:
-            if self.client.status != "running" or set(workers) <= set(self.runner.live()):
+            if self.client.status != "running":
                 raise
+            if set(workers) <= set(self.runner.live()) and not _is_loss(error):
+                raise
+            time.sleep(LOOK_SECONDS)  # until the scheduler knows as well
             raise _Lost([]) from error  # one of them went away meanwhile
 
     def _submit(self, number: int, generation: int, given: Any) -> Any:
@@ -400,11 +450,13 @@ class _Step:
             lost = [number for number in numbers if self._owner(number) not in live]
             if lost:
                 raise _Lost(lost)
-            for future in failed:
-                error = future.exception() if future.status == "error" else None
-                if isinstance(error, StateLostError):
-                    self.chain.owners[error.number] = ""  # a worker with its address, but not with its states
-                    raise _Lost([error.number])
+            errors = [future.exception() if future.status == "error" else None for future in failed]
+            without = [error.number for error in errors if isinstance(error, StateLostError)]
+            for number in without:
+                self.chain.owners[number] = ""  # a worker with its address, but not with its states
+            if without:
+                raise _Lost(without)
+            for future, error in zip(failed, errors):
                 if error is None or _is_loss(error):
                     raise _Lost(list(numbers))
                 future.result()
@@ -412,8 +464,17 @@ class _Step:
                 return
             _wait(futures)
 
+    def _fetched(self, future: Any, numbers: Sequence[int]) -> Any:
+        """Return a result that is there; one that went with its worker cannot come again without the states."""
+        for attempt in itertools.count():
+            try:
+                return future.result(timeout=FETCH_SECONDS * 2**attempt)
+            except TimeoutError:
+                self._watch([future], numbers, None)
+        raise AssertionError("counting does not end")
 
-class RemoteStates(Sequence[Any]):
+
+class RemoteStates(Items[Any]):
     """States that lie on the workers of a cluster."""
 
     def __init__(self, chain: _Chain, generation: int) -> None:
@@ -422,15 +483,7 @@ class RemoteStates(Sequence[Any]):
     def __len__(self) -> int:
         return self.chain.source.n_shards
 
-    @overload
-    def __getitem__(self, number: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> list[Any]: ...
-
-    def __getitem__(self, number: int | slice) -> Any:
-        if isinstance(number, slice):
-            return [self[at] for at in range(*number.indices(len(self)))]
-        at = range(len(self))[number]
-        owner, client = self.chain.owners[at], self.chain.runner.client
-        return client.submit(take_task, self.chain.name, at, self.generation, workers=[owner], pure=False).result()
+    def item(self, place: int) -> Any:
+        """Return the state of a shard."""
+        owner, client = self.chain.owners[place], self.chain.runner.client
+        return client.submit(take_task, self.chain.name, place, self.generation, workers=[owner], pure=False).result()

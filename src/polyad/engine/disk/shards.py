@@ -8,7 +8,6 @@ pass would have to make a copy in memory, where it now reads the mapped file its
 """
 
 import json
-import os
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block, canonical_rows, is_sparse
+from polyad.engine.disk.temporary import will_need
 from polyad.engine.sources import Source
 
 FORMAT = "polyad-shards"
@@ -55,27 +55,13 @@ def views_of(block: Block) -> tuple[View, ...]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is in a folder of shards.
+    """What is in a folder of shards."""
 
-    Attributes
-    ----------
-    order
-        "content", the canonical order, or "given".
-    views
-        What every view holds.
-    edges
-        The row numbers at which the shards begin, and the number of all rows.
-    n_cells
-        Stored cells of all views.
-    files
-        For the name of every file its size in bytes and its CRC-32.
-    """
-
-    order: str
-    views: tuple[View, ...]
-    edges: tuple[int, ...]
-    n_cells: int
-    files: dict[str, tuple[int, int]]
+    order: str  # "content", the canonical order, or "given"
+    views: tuple[View, ...]  # what every view holds
+    edges: tuple[int, ...]  # the row numbers at which the shards begin, and the number of all rows
+    n_cells: int  # stored cells of all views
+    files: dict[str, tuple[int, int]]  # for the name of every file its size in bytes and its CRC-32
 
     def names(self) -> Iterator[str]:
         """Yield the names of the files that the shards need."""
@@ -184,17 +170,8 @@ class Shards(Source):
 
     def announce(self, number: int, /) -> None:
         """Have the system read the files of a shard while something else is computed, where it can."""
-        if not hasattr(os, "posix_fadvise"):
-            return
         for name in self.manifest.names_of_shard(number):
-            try:
-                file = os.open(self.path / name, os.O_RDONLY)
-            except OSError:
-                return  # whoever reads it says what is wrong
-            try:
-                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_WILLNEED)
-            finally:
-                os.close(file)
+            will_need(self.path / name)
 
     def _view(self, number: int, place: int, view: View) -> tuple[Any, NDArray[np.float64] | None]:
         arrays = [_mapped(self.path / file_name(number, place, array)) for array in ARRAYS[view.kind]]

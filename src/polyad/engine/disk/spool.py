@@ -26,24 +26,12 @@ TYPES: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spool(Source):
-    """Rows in raw files of a folder.
+    """Rows in raw files of a folder."""
 
-    Attributes
-    ----------
-    folder
-        Where the files lie.
-    views
-        What every view holds.
-    row_edges
-        The row numbers at which the shards begin, and the number of all rows.
-    cell_edges
-        For every view the cells before each shard, and in all.
-    """
-
-    folder: Path
-    views: tuple[View, ...]
-    row_edges: tuple[int, ...]
-    cell_edges: tuple[tuple[int, ...], ...]
+    folder: Path  # where the files lie
+    views: tuple[View, ...]  # what every view holds
+    row_edges: tuple[int, ...]  # the row numbers at which the shards begin, and the number of all rows
+    cell_edges: tuple[tuple[int, ...], ...]  # for every view the cells before each shard, and in all
 
     @property
     def edges(self) -> tuple[int, ...]:

@@ -35,3 +35,17 @@ def remove_with(owner: Any, folder: Path) -> None:
 def _remove(folder: Path, owner_process: int) -> None:
     if os.getpid() == owner_process:  # a forked process has the owner too, and must leave the folder to its parent
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def will_need(file: Path) -> None:
+    """Have the system read a file while something else is computed, where it can."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    try:
+        opened = os.open(file, os.O_RDONLY)
+    except OSError:
+        return  # whoever reads it says what is wrong
+    try:
+        os.posix_fadvise(opened, 0, 0, os.POSIX_FADV_WILLNEED)
+    finally:
+        os.close(opened)

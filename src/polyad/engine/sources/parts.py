@@ -1,10 +1,13 @@
 """Some rows of a source: consecutive ones, halves, or every n-th."""
 
 import itertools
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block
 from polyad.engine.sources.arrays import cells_of_rows, gathered, rows_of_block
@@ -94,7 +97,47 @@ def first_rows(source: Source, n_rows: int) -> Source:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Thinned(Derived):
+class Chosen(Derived):
+    """Some rows of every shard of a source, each as often as it is chosen; shards of which none is are left out."""
+
+    @abstractmethod
+    def n_chosen_before(self) -> Sequence[int]:
+        """Return how many rows are chosen before each edge of the source."""
+
+    @abstractmethod
+    def chosen_of(self, shard: Block) -> NDArray[np.intp]:
+        """Return the rows of a shard that are chosen, by their numbers in it."""
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """The row numbers, among those chosen, at which the shards begin, and how many are chosen."""
+        return self._shards[0]
+
+    @property
+    def n_cells(self) -> int:
+        """Stored cells of all views."""
+        return sum(self.shard(number).n_cells for number in range(self.n_shards))
+
+    @cached_property
+    def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The edges, and the numbers of the source's shards that have rows here."""
+        before = self.n_chosen_before()
+        kept = tuple(number for number, (first, last) in enumerate(itertools.pairwise(before)) if last > first)
+        return (*(before[number] for number in kept), before[-1]), kept
+
+    def shard(self, number: int, /) -> Block:
+        """Return a shard."""
+        edges, kept = self._shards
+        shard = self.source.shard(kept[number])
+        return rows_of_block(shard, self.chosen_of(shard), edges[number])
+
+    def announce(self, number: int, /) -> None:
+        """Tell the source that a shard will be asked for soon."""
+        self.source.announce(self._shards[1][number])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Thinned(Chosen):
     """Every n-th row of a source: those whose number leaves one of some remainders.
 
     Attributes
@@ -106,40 +149,19 @@ class Thinned(Derived):
     period: int
     remainders: tuple[int, ...]
 
-    @property
-    def edges(self) -> tuple[int, ...]:
-        """The row numbers, among those that stay, at which the shards begin, and how many stay."""
-        return self._shards[0]
-
-    @property
-    def n_cells(self) -> int:
-        """Stored cells of all views."""
-        return sum(self.shard(number).n_cells for number in range(self.n_shards))
-
-    @cached_property
-    def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The edges, and the numbers of the source's shards of which rows stay: those without any are left out."""
-        before = [
+    def n_chosen_before(self) -> Sequence[int]:
+        """Return how many rows stay before each edge of the source."""
+        return [
             sum(max(0, -(-(edge - remainder) // self.period)) for remainder in self.remainders)
             for edge in self.source.edges
         ]
-        kept = tuple(number for number, (first, last) in enumerate(itertools.pairwise(before)) if last > first)
-        return (*(before[number] for number in kept), before[-1]), kept
 
-    def shard(self, number: int, /) -> Block:
-        """Return a shard."""
-        edges, kept = self._shards
-        shard = self.source.shard(kept[number])
+    def chosen_of(self, shard: Block) -> NDArray[np.intp]:
+        """Return the rows of a shard that stay."""
         if len(self.remainders) == 1:
-            staying = np.arange((self.remainders[0] - shard.start) % self.period, shard.n_rows, self.period)
-        else:
-            numbers = np.arange(shard.start, shard.start + shard.n_rows)
-            staying = np.flatnonzero(np.isin(numbers % self.period, self.remainders))
-        return rows_of_block(shard, staying, edges[number])
-
-    def announce(self, number: int, /) -> None:
-        """Tell the source that a shard will be asked for soon."""
-        self.source.announce(self._shards[1][number])
+            return np.arange((self.remainders[0] - shard.start) % self.period, shard.n_rows, self.period)
+        numbers = np.arange(shard.start, shard.start + shard.n_rows)
+        return np.flatnonzero(np.isin(numbers % self.period, self.remainders))
 
 
 def every(source: Source, period: int, remainders: tuple[int, ...]) -> Source:

@@ -1,57 +1,32 @@
 """Rows that count more than once."""
 
-import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block
-from polyad.engine.sources.arrays import gathered, rows_of_block
-from polyad.engine.sources.source import Derived, Source
+from polyad.engine.sources.arrays import gathered
+from polyad.engine.sources.parts import Chosen
+from polyad.engine.sources.source import Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Repeated(Derived):
-    """Every row of a source so many times, one after the other; 0 leaves it out.
+class Repeated(Chosen):
+    """Every row of a source so many times, one after the other; 0 leaves it out."""
 
-    Attributes
-    ----------
-    times
-        How often each of them comes.
-    """
+    times: NDArray[np.int64]  # how often each of them comes
 
-    times: NDArray[np.int64]
+    def n_chosen_before(self) -> Sequence[int]:
+        """Return how many rows come before each edge of the source, with repetitions."""
+        before: list[int] = np.concatenate([[0], np.cumsum(self.times)])[list(self.source.edges)].tolist()
+        return before
 
-    @property
-    def edges(self) -> tuple[int, ...]:
-        """The row numbers, with repetitions, at which the shards begin, and the number of all rows."""
-        return self._shards[0]
-
-    @property
-    def n_cells(self) -> int:
-        """Stored cells of all views."""
-        return sum(self.shard(number).n_cells for number in range(self.n_shards))
-
-    @cached_property
-    def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The edges, and the numbers of the source's shards of which rows stay: those without any are left out."""
-        before = np.concatenate([[0], np.cumsum(self.times)])[list(self.source.edges)].tolist()
-        kept = tuple(number for number, (first, last) in enumerate(itertools.pairwise(before)) if last > first)
-        return (*(before[number] for number in kept), before[-1]), kept
-
-    def shard(self, number: int, /) -> Block:
-        """Return a shard."""
-        edges, kept = self._shards
-        shard = self.source.shard(kept[number])
-        times = self.times[shard.start : shard.start + shard.n_rows]
-        return rows_of_block(shard, np.repeat(np.arange(shard.n_rows), times), edges[number])
-
-    def announce(self, number: int, /) -> None:
-        """Tell the source that a shard will be asked for soon."""
-        self.source.announce(self._shards[1][number])
+    def chosen_of(self, shard: Block) -> NDArray[np.intp]:
+        """Return the rows of a shard, each as often as it comes."""
+        return np.repeat(np.arange(shard.n_rows), self.times[shard.start : shard.start + shard.n_rows])
 
 
 def weighted(source: Source, sample_weight: Any) -> Source:

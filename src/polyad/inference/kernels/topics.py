@@ -17,7 +17,7 @@ TINY = np.float32(1e-30)
 ONE = np.float32(1)
 ZERO = np.float32(0)
 # Responsibilities are kept as 16-bit parts of a token, since they are most of the memory that a pass moves; one less
-# than the largest number of 16 bits, so that rounding cannot go past it. With 8 bits per pass takes a tenth less time,
+# than the largest number of 16 bits, so that rounding cannot go past it. With 8 bits a pass takes a tenth less time,
 # and the steps between them are so large that what rounding does elsewhere shows in the topics.
 PARTS = np.float32(65534)
 FEW_TOKENS = np.float32(4)  # whose probability, to that power, is far from the smallest number of double precision
@@ -81,7 +81,7 @@ def longest_row(first, last, indptr):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _gather(start, n, words, counts, topics, rows):  # type: ignore[no-untyped-def]
+def gather_rows(start, n, words, counts, topics, rows):  # type: ignore[no-untyped-def]
     """Copy the topic rows of a document's words into a buffer; return the document's length."""
     K = topics.shape[1]
     length = ZERO
@@ -94,7 +94,7 @@ def _gather(start, n, words, counts, topics, rows):  # type: ignore[no-untyped-d
 
 
 @inlined
-def _write_shares(tokens, prior, out):  # type: ignore[no-untyped-def]
+def write_shares(tokens, prior, out):  # type: ignore[no-untyped-def]
     """Write (prior + tokens) scaled to sum to 1."""
     # A sum in a loop that also writes is added up in another order where the compiler cannot rule out that what is
     # written lies on what is read, and that hangs on where small arrays happen to lie: sum first, write after.
@@ -116,80 +116,13 @@ def infer_shares(first, last, indptr, words, counts, topics, prior, n_topics, n_
     prior_total = prior.sum()
     for d in range(first, last):
         start, n = indptr[d], indptr[d + 1] - indptr[d]
-        scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
+        scale = ONE + gather_rows(start, n, words, counts, topics, rows) / prior_total
         for k in range(K):
             shares[k] = prior[k] * scale
         fixed_point(rows[:n], counts[start : start + n], prior, shares, gathered, inverse, n_iter, ZERO)
         for k in range(K):
             gathered[k] *= shares[k]
-        _write_shares(gathered, prior, out[d])
-
-
-@inlined
-def digamma(x):  # type: ignore[no-untyped-def]
-    """Digamma of a positive number: shifted up to 6, then the asymptotic series; right to 1e-9."""
-    shift = 0.0
-    while x < 6.0:
-        shift -= 1.0 / x
-        x += 1.0
-    inverse = 1.0 / (x * x)
-    series = inverse * (1.0 / 12 - inverse * (1.0 / 120 - inverse * (1.0 / 252 - inverse * (1.0 / 240))))
-    return shift + np.log(x) - 0.5 / x - series
-
-
-@inlined
-def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
-    """Iterate ``gamma <- prior + weights * (rows' (counts / (rows weights)))``, weights = exp(digamma(gamma)).
-
-    The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it. Returns the
-    logarithm of the scale that was taken out of the weights.
-    """
-    n, K = rows.shape
-    shift = 0.0
-    for iteration in range(n_iter):
-        shift = digamma(gamma[0])
-        for k in range(1, n_topics):
-            shift = max(shift, digamma(gamma[k]))
-        for k in range(K):
-            gathered[k] = ZERO
-            # The scale of the weights cancels; the largest is 1, or those of many small topics would underflow.
-            weights[k] = np.float32(np.exp(digamma(gamma[k]) - shift)) if k < n_topics else ZERO
-        for i in range(n):
-            total = TINY
-            for k in range(K):
-                total += weights[k] * rows[i, k]
-            inverse[i] = ONE / total
-            weight = counts[i] / total
-            for k in range(K):
-                gathered[k] += weight * rows[i, k]
-        if iteration < n_iter - 1:
-            for k in range(K):
-                gamma[k] = prior[k] + weights[k] * gathered[k]
-    return shift
-
-
-@compiled(fastmath=True)
-def infer_shares_variational(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out
-):
-    """Topic shares with fixed topics, for documents first to last: means of the variational posterior."""
-    K = topics.shape[1]
-    longest = longest_row(first, last, indptr)
-    rows = np.empty((longest, K), np.float32)
-    inverse = np.empty(longest, np.float32)
-    gamma, weights, gathered = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K, np.float32)
-    prior_total = prior.sum()
-    for d in range(first, last):
-        start, n = indptr[d], indptr[d + 1] - indptr[d]
-        length = _gather(start, n, words, counts, topics, rows)
-        for k in range(K):
-            gamma[k] = prior[k] * (ONE + length / prior_total)
-        _variational_tokens(
-            rows[:n], counts[start : start + n], prior, n_topics, gamma, weights, gathered, inverse, n_iter
-        )
-        for k in range(K):
-            gathered[k] *= weights[k]
-        _write_shares(gathered, prior, out[d])
+        write_shares(gathered, prior, out[d])
 
 
 @compiled(fastmath=True)
@@ -204,7 +137,7 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
     prior_total = prior.sum()
     for d in range(first, last):
         start, n = indptr[d], indptr[d + 1] - indptr[d]
-        scale = ONE + _gather(start, n, words, counts, topics, rows) / prior_total
+        scale = ONE + gather_rows(start, n, words, counts, topics, rows) / prior_total
         for k in range(K):
             shares[k] = prior[k] * scale
         fixed_point(rows[:n], counts[start : start + n], prior, shares, tokens, inverse, 3, ZERO)
@@ -214,7 +147,7 @@ def infer_shares_cvb0(first, last, indptr, words, counts, topics, prior, n_topic
         for k in range(K):
             shares[k] = prior[k] + shares[k] * tokens[k]
         cvb0_sweeps(rows[:n], counts[start : start + n], shares, responsibilities[:n], tokens, n_iter)
-        _write_shares(none, shares, out[d])
+        write_shares(none, shares, out[d])
 
 
 @inlined
@@ -240,7 +173,7 @@ def cvb0_sweeps(rows, counts, shares, responsibilities, fresh, n_iter):  # type:
 
 @inlined
 def _log_likelihoods(counts, inverse, responsibility_at):  # type: ignore[no-untyped-def]
-    """Log-likelihood of a document's tokens, of all and of those whose responsibilities are not responsibilities.
+    """Log-likelihood of a document's tokens, of all of them, and of those in cells that keep no responsibilities.
 
     A logarithm for every cell would take as long as one of the iterations: probabilities are multiplied up, and the
     logarithm is taken of products of many.
@@ -524,28 +457,3 @@ def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-
     for word in range(first, last):
         for k in range(counts.shape[1]):
             out[word, k] = counts[word, k] * scale[k] + floor[k]
-
-
-@compiled(fastmath=True)
-def expect_variational(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
-):
-    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each.
-
-    ``shift_of`` gets the logarithm of the scale that was taken out of a document's weights.
-    """
-    K = topics.shape[1]
-    longest = longest_row(first, last, indptr)
-    rows = np.empty((longest, K), np.float32)
-    gathered = np.empty(K, np.float32)
-    prior_total = prior.sum()
-    for d in range(first, last):
-        start, n = indptr[d], indptr[d + 1] - indptr[d]
-        length = _gather(start, n, words, counts, topics, rows)
-        if not warm:
-            for k in range(K):
-                gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
-        shift_of[d] = _variational_tokens(
-            rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
-            inverse[start : start + n], n_iter,
-        )  # fmt: skip

@@ -18,19 +18,12 @@ RANGE_ROWS = 1 << 14  # of the sequences that one thread works on at a time
 
 @dataclass(frozen=True)
 class Chain:
-    """Parameters of a hidden Markov model.
+    """Parameters of a hidden Markov model."""
 
-    Attributes
-    ----------
-    start, transitions
-        K probabilities of the first state, and K x K, rows of probabilities of the next one.
-    emission
-        What states show.
-    """
-
+    # K probabilities of the first state, and K x K, rows of probabilities of the next one.
     start: FloatArray
     transitions: FloatArray
-    emission: Emission
+    emission: Emission  # what states show
 
     def taken(self, order: Any) -> "Chain":
         """Return the states in another order."""
@@ -39,22 +32,13 @@ class Chain:
 
 @dataclass(frozen=True)
 class PolishedChain:
-    """A chain after passes of Baum and Welch.
+    """A chain after passes of Baum and Welch."""
 
-    Attributes
-    ----------
-    chain
-        Its parameters.
-    objective
-        Mean log-likelihood of a row, and the logarithm of the prior, that each pass found for the parameters it
-        started from: it never falls.
-    converged
-        Whether the last pass gained less than the tolerance.
-    """
-
-    chain: Chain
+    chain: Chain  # its parameters
+    # Mean log-likelihood of a row, and the logarithm of the prior, that each pass found for the parameters it started
+    # from: it never falls.
     objective: tuple[float, ...]
-    converged: bool
+    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def polish_chain(
@@ -76,7 +60,7 @@ def polish_chain(
     chain
         Where to start.
     max_iter, tol
-        Passes at most, and the gain a row, in nats, below which they end.
+        Passes at most, and the gain per row, in nats, below which they end.
     prior
         Transitions of each kind, and first states, that are added to those expected.
     first, most

@@ -13,18 +13,10 @@ from polyad.inference.mixtures.gaussian import shares_and_evidence
 
 @dataclass(frozen=True)
 class ClassMixture:
-    """Parameters of a mixture with several views.
+    """Parameters of a mixture with several views."""
 
-    Attributes
-    ----------
-    weights
-        K probabilities of the classes.
-    emissions
-        What the classes show in each view; None for a view that is left out.
-    """
-
-    weights: FloatArray
-    emissions: tuple[Emission | None, ...]
+    weights: FloatArray  # K probabilities of the classes
+    emissions: tuple[Emission | None, ...]  # what the classes show in each view; None for a view that is left out
 
     def joint(self, block: Block) -> FloatArray:
         """Return log p(class, row), n x K."""
@@ -42,22 +34,13 @@ class ClassMixture:
 
 @dataclass(frozen=True)
 class PolishedClasses:
-    """A mixture after passes of EM.
+    """A mixture after passes of EM."""
 
-    Attributes
-    ----------
-    mixture
-        Its parameters.
-    objective
-        Mean log-likelihood of a row, and the logarithm of the prior, that each pass found for the parameters it
-        started from: it never falls.
-    converged
-        Whether the last pass gained less than the tolerance.
-    """
-
-    mixture: ClassMixture
+    mixture: ClassMixture  # its parameters
+    # Mean log-likelihood of a row, and the logarithm of the prior, that each pass found for the parameters it started
+    # from: it never falls.
     objective: tuple[float, ...]
-    converged: bool
+    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def class_posterior(source: Source, mixture: ClassMixture) -> FloatArray:
@@ -90,7 +73,7 @@ def polish_classes(
     mixture
         Where to start.
     max_iter, tol
-        Passes at most, and the gain a row, in nats, below which they end.
+        Passes at most, and the gain per row, in nats, below which they end.
     prior
         Rows added to every class.
     """

@@ -44,18 +44,10 @@ class Emission(Protocol):
 
 @dataclass(frozen=True)
 class Multinomial:
-    """Counts over M symbols; a row with one count is a category.
+    """Counts over M symbols; a row with one count is a category."""
 
-    Attributes
-    ----------
-    probabilities
-        K x M.
-    smoothing
-        Tokens added to every symbol of every component.
-    """
-
-    probabilities: FloatArray
-    smoothing: float = 0.0
+    probabilities: FloatArray  # K x M
+    smoothing: float = 0.0  # tokens added to every symbol of every component
 
     @property
     def n_components(self) -> int:
@@ -108,18 +100,10 @@ def _log_orders(rows: Any) -> FloatArray:
 
 @dataclass(frozen=True)
 class Poisson:
-    """Independent Poisson counts.
+    """Independent Poisson counts."""
 
-    Attributes
-    ----------
-    rates
-        K x M.
-    floor
-        Smallest rate: a count where a component has none must not be impossible.
-    """
-
-    rates: FloatArray
-    floor: float = 1e-6
+    rates: FloatArray  # K x M
+    floor: float = 1e-6  # smallest rate: a count where a component has none must not be impossible
 
     @property
     def n_components(self) -> int:
@@ -156,18 +140,10 @@ def _log_factorials(rows: Any) -> FloatArray:
 
 @dataclass(frozen=True)
 class Bernoulli:
-    """Independent columns of 0 and 1; NaN was not seen.
+    """Independent columns of 0 and 1; NaN was not seen."""
 
-    Attributes
-    ----------
-    probabilities
-        K x M, of a 1.
-    smoothing
-        Rows with a 1, and rows with a 0, added to every column of every component.
-    """
-
-    probabilities: FloatArray
-    smoothing: float = 0.0
+    probabilities: FloatArray  # K x M, of a 1
+    smoothing: float = 0.0  # rows with a 1, and rows with a 0, added to every column of every component
 
     @property
     def n_components(self) -> int:
@@ -201,24 +177,14 @@ class Bernoulli:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Independent Gaussian columns; NaN was not seen.
+    """Independent Gaussian columns; NaN was not seen."""
 
-    Attributes
-    ----------
-    means, variances
-        K x M each.
-    centre
-        M: taken off all values, so that squares do not lose what is far from 0.
-    floor
-        M: added to every variance.
-    prior, prior_points
-        Every component is given so many values of each column with this variance, M.
-    """
-
+    # K x M each.
     means: FloatArray
     variances: FloatArray
-    centre: FloatArray
-    floor: FloatArray
+    centre: FloatArray  # M: taken off all values, so that squares do not lose what is far from 0
+    floor: FloatArray  # M: added to every variance
+    # Every component is given so many values of each column with this variance, M.
     prior: FloatArray
     prior_points: float = 1.0
 

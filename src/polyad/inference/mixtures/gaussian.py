@@ -16,19 +16,12 @@ COVARIANCE_TYPES = ("spherical", "diag", "full")
 
 @dataclass(frozen=True)
 class GaussianMixtureParameters:
-    """Parameters of a mixture of Gaussians.
+    """Parameters of a mixture of Gaussians."""
 
-    Attributes
-    ----------
-    weights, means
-        K probabilities and K x M.
-    covariances
-        K variances ("spherical"), K x M variances ("diag") or K x M x M ("full").
-    """
-
+    # K probabilities and K x M.
     weights: FloatArray
     means: FloatArray
-    covariances: FloatArray
+    covariances: FloatArray  # K variances ("spherical"), K x M variances ("diag") or K x M x M ("full")
 
     @property
     def covariance_type(self) -> str:
@@ -42,48 +35,26 @@ class GaussianMixtureParameters:
 
 @dataclass(frozen=True)
 class CovarianceRule:
-    """How covariances are estimated.
+    """How covariances are estimated."""
 
-    Attributes
-    ----------
-    covariance_type
-        "spherical", "diag" or "full".
-    shared
-        Whether all components have the same.
-    floor
-        Added to every variance.
-    prior, prior_points
-        Every component is given so many points with this covariance (of the kind of one component's) in addition to its
-        own: the likelihood of a component of one point alone would have no bound. None for none.
-    """
-
-    covariance_type: str
-    shared: bool
-    floor: float
+    covariance_type: str  # "spherical", "diag" or "full"
+    shared: bool  # whether all components have the same
+    floor: float  # added to every variance
+    # Every component is given so many points with this covariance (of the kind of one component's) in addition to its
+    # own: the likelihood of a component of one point alone would have no bound. None for none.
     prior: FloatArray | None = None
     prior_points: float = 0.0
 
 
 @dataclass(frozen=True)
 class _Evaluated:
-    """A mixture ready to be evaluated: points less a centre, so that squares do not lose what is far from 0.
+    """A mixture ready to be evaluated: points less a centre, so that squares do not lose what is far from 0."""
 
-    Attributes
-    ----------
-    centre
-        M.
-    means
-        K x M, less the centre.
-    factors
-        1 / s_k, K ("spherical"), 1 / s_km, K x M ("diag"), or L_k^-1, K x M x M, of the Cholesky factors ("full").
-    constants
-        K: the logarithms of weight and of the density at the mean.
-    """
-
-    centre: FloatArray
-    means: FloatArray
+    centre: FloatArray  # M
+    means: FloatArray  # K x M, less the centre
+    # 1 / s_k, K ("spherical"), 1 / s_km, K x M ("diag"), or L_k^-1, K x M x M, of the Cholesky factors ("full").
     factors: FloatArray
-    constants: FloatArray
+    constants: FloatArray  # K: the logarithms of weight and of the density at the mean
 
     def joint(self, centred: FloatArray) -> FloatArray:
         """Return log p(component, point), N x K."""
@@ -146,22 +117,13 @@ def _log_densities(block: Block, mixture: _Evaluated) -> FloatArray:
 
 @dataclass(frozen=True)
 class PolishedMixture:
-    """A mixture after passes of EM.
+    """A mixture after passes of EM."""
 
-    Attributes
-    ----------
-    mixture
-        Its parameters.
-    objective
-        Mean log-likelihood of a point, and the logarithm of the prior, that each pass found for the parameters it
-        started from: it never falls.
-    converged
-        Whether the last pass gained less than the tolerance.
-    """
-
-    mixture: GaussianMixtureParameters
+    mixture: GaussianMixtureParameters  # its parameters
+    # Mean log-likelihood of a point, and the logarithm of the prior, that each pass found for the parameters it started
+    # from: it never falls.
     objective: tuple[float, ...]
-    converged: bool
+    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def polish_gaussian(

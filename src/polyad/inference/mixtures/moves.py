@@ -24,22 +24,13 @@ LEAST_POINTS = 8  # of the sample that each half must have
 
 @dataclass(frozen=True)
 class Move:
-    """Components i and j become one, and component k becomes two.
+    """Components i and j become one, and component k becomes two."""
 
-    Attributes
-    ----------
-    merged, split
-        (i, j) and k.
-    gain
-        The log-likelihood that the sample should gain, less a nat for each parameter that the split adds.
-    mixture
-        All components afterwards.
-    """
-
+    # (i, j) and k.
     merged: tuple[int, int]
     split: int
-    gain: float
-    mixture: GaussianMixtureParameters
+    gain: float  # the log-likelihood that the sample should gain, less a nat for each parameter that the split adds
+    mixture: GaussianMixtureParameters  # all components afterwards
 
 
 def best_moves(

@@ -1,10 +1,10 @@
 """Hidden Markov models by the method of moments, then Baum and Welch."""
 
-from typing import Any, ClassVar, Literal, Self
+from functools import partial
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -23,18 +23,17 @@ from polyad.inference.mixtures.chains import (
 from polyad.inference.mixtures.emissions import Emission, Gaussian, Multinomial, Poisson
 from polyad.models.checks import refuse_bad_numbers, refuse_unknown
 from polyad.models.fitting import fitted_at_once, running
+from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
 from polyad.models.recipes.chains import starts_of, summarise_rows
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 EMISSIONS = ("categorical", "gaussian", "poisson", "multinomial")
 
 
-class HiddenMarkov(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
+class HiddenMarkov(MixtureModel):
     """A hidden Markov model, started from its moments.
 
     What was before a row, the row and what comes after it are independent given the state: three views, whose cross
@@ -93,9 +92,6 @@ class HiddenMarkov(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     >>> model.predict([sample.X[:5, 0], sample.X[5:8, 0]]).shape
     (8,)
     """
-
-    has_topics: ClassVar[bool] = False
-    n_views: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -239,30 +235,17 @@ class HiddenMarkov(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         return draw.X, draw.states
 
     @property
-    def n_iter_(self) -> int:
-        """Passes of Baum and Welch."""
-        return self.diagnostics_.n_passes
-
-    @property
     def stationary_(self) -> FloatArray:
         """The share of rows in each state in the long run, K."""
         return stationary(self.transmat_)
 
     def _polish(self, source: Source, starts: dict[str, Chain]) -> tuple[str, PolishedChain]:
-        """Return the start that the passes bring furthest, and where they bring it.
-
-        First passes do not tell: on letters of a text the better of two starts is behind for forty of them.
-        """
+        """Return the start that the passes bring furthest, and where they bring it."""
         if self.max_iter == 0:
             name, chain = next(iter(starts.items()))
             return name, PolishedChain(chain, (), False)
-        found = {
-            name: polish_chain(source, chain, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
-            for name, chain in starts.items()
-        }
-        # The first start unless another is better by more than where passes end.
-        best = max(found, key=lambda name: found[name].objective[-1] - (self.tol if name == "seeds" else 0.0))
-        return best, found[best]
+        polish = partial(polish_chain, source, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
+        return furthest(starts, polish, self.tol)
 
     def _refuse_bad_parameters(self) -> None:
         refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "smoothing"))

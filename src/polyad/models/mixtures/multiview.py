@@ -1,11 +1,11 @@
 """Mixtures of hidden classes that several views show, by the method of moments, then EM."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -21,18 +21,17 @@ from polyad.inference.mixtures.classes import (
 )
 from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
 from polyad.models.checks import refuse_bad_numbers, refuse_unknown
-from polyad.models.features import refuse_other_names
+from polyad.models.features import refuse_other_names, views_by_name
 from polyad.models.fitting import fitted_at_once, running
+from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
 from polyad.models.recipes.classes import starts_of
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 
-class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
+class MultiViewMixture(MixtureModel):
     """Hidden classes that three or more views show, started from their cross moments.
 
     Views are independent given the class, and may be of different kinds and widths. Latent class analysis and naive
@@ -76,9 +75,9 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     kinds_
         The kind of each view.
     view_columns_
-        The names of the columns of each view that was a table, and None for others; a file does not keep them.
+        The names of the columns of each view that was a table, and None for others.
     view_names_
-        The names of the views where the fit was on a table, and None where it was on a list.
+        The names of the views where they were given by name, and None where the fit was on a list.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -93,7 +92,6 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
     (2000, 3)
     """
 
-    has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 0  # any number of them
 
     view_columns_: list[tuple[str, ...] | None]
@@ -130,8 +128,8 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         ----------
         views
             A list of three or more, samples x columns each, rows in the same order: arrays, sparse arrays, DataFrames,
-            lists of parts, or sources. Or one DataFrame whose columns are named by view: with two levels of names, of
-            which the first is the view, or as "view.column".
+            lists of parts, or sources. With names: a mapping of views, or one DataFrame whose columns are named by
+            view, with two levels of names, of which the first is the view, or as "view.column".
         y
             Not used.
         """
@@ -158,7 +156,7 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         with watch("polish"):
             name, polished = self._polish(source, starts)
         self._set(polished.mixture, kinds, widths)
-        self.view_columns_ = [names_of_columns(view) for view in views]
+        self._set_columns([names_of_columns(view) for view in views])
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
         self.diagnostics_ = MixtureDiagnostics(
@@ -172,28 +170,11 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         with running(self.n_jobs):
             return class_posterior(*self._known(views))
 
-    def predict(self, views: Any) -> NDArray[np.intp]:
-        """Return the likeliest class of each row."""
-        return self.predict_proba(views).argmax(axis=1)
-
     def score_samples(self, views: Any) -> FloatArray:
         """Return the log-likelihood of each row, N."""
         check_is_fitted(self)
         with running(self.n_jobs):
             return class_log_likelihoods(*self._known(views))
-
-    def score(self, views: Any, y: object = None) -> float:
-        """Return the mean log-likelihood of a row, in nats."""
-        return float(self.score_samples(views).mean())
-
-    def bic(self, views: Any) -> float:
-        """Return the Bayesian information criterion; the lower, the better."""
-        likelihoods = self.score_samples(views)
-        return float(-2 * likelihoods.sum() + self._n_parameters() * np.log(likelihoods.size))
-
-    def aic(self, views: Any) -> float:
-        """Return Akaike's information criterion; the lower, the better."""
-        return float(-2 * self.score_samples(views).sum() + 2 * self._n_parameters())
 
     def sample(
         self, n_samples: int = 1, *, length: int = 10, random_state: Any = 0
@@ -222,11 +203,6 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False
         return tags
 
-    @property
-    def n_iter_(self) -> int:
-        """Passes of EM."""
-        return self.diagnostics_.n_passes
-
     def _refuse_bad_parameters(self) -> None:
         refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "smoothing"))
         refuse_unknown("route", self.route, ("direct", "symmetric"))
@@ -237,13 +213,8 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         if self.max_iter == 0:
             name, mixture = next(iter(starts.items()))
             return name, PolishedClasses(mixture, (), False)
-        found = {
-            name: polish_classes(source, mixture, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
-            for name, mixture in starts.items()
-        }
-        # The first start unless another is better by more than where passes end.
-        best = max(found, key=lambda name: found[name].objective[-1] - (self.tol if name == "seeds" else 0.0))
-        return best, found[best]
+        polish = partial(polish_classes, source, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
+        return furthest(starts, polish, self.tol)
 
     def _set(self, mixture: ClassMixture, kinds: Sequence[str], widths: Sequence[int]) -> None:
         rows = [_emission_rows(emission) for emission in mixture.emissions]
@@ -259,7 +230,6 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         if not np.isin(self.layout_[:, 0], range(len(KINDS))).all() or not (self.layout_[:, 1] >= 1).all():
             raise ValueError("its views are of no kind that is known")
         self.kinds_ = [KINDS[int(kind)] for kind in self.layout_[:, 0]]
-        self.view_columns_ = [None] * len(self.kinds_)
         self.components_: list[FloatArray] = []
         self.variances_: list[FloatArray | None] = []
         first = 0
@@ -274,25 +244,24 @@ class MultiViewMixture(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
         if first != self.parameter_rows_.shape[1]:
             raise ValueError("its views have other widths than its parameters")
 
+    def _set_columns(self, columns: list[tuple[str, ...] | None] | None) -> None:
+        """Set the names of the columns of each view; None where none are known."""
+        widths = [1 if kind == "categorical" else shown.shape[1] for kind, shown in zip(self.kinds_, self.components_)]
+        columns = [None] * len(widths) if columns is None else columns
+        found = [width if names is None else len(names) for width, names in zip(widths, columns)]
+        if len(columns) != len(widths) or found != widths:
+            raise ValueError(f"its {len(widths)} views have {widths} columns, and there are names for {found}")
+        self.view_columns_ = columns
+
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
         if isinstance(views, list | tuple):
             for number, (view, names) in enumerate(zip(views, self.view_columns_)):
                 refuse_other_names(view, names, f"view {number}")
         table = views_of_table(views)
         if table is not None:
-            views = self._by_name(table)
+            views = views_by_name(table, self.view_names_)
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
-
-    def _by_name(self, table: dict[str, Any]) -> list[Any]:
-        """Return the views of a table in the order of the fit; those without columns are left out."""
-        names = self.view_names_
-        if names is None:
-            raise ValueError("The model was fitted on a list of views: give a list, or fit it on a table.")
-        unknown = [name for name in table if name not in names]
-        if unknown:
-            raise ValueError(f"The table has the view {unknown[0]!r}; the model knows {', '.join(map(repr, names))}.")
-        return [table.get(name) for name in names]
 
     def _emission(self, view: int) -> Emission:
         kind, shown, variances = self.kinds_[view], self.components_[view], self.variances_[view]

@@ -1,17 +1,15 @@
 """Mixtures of Gaussians by the method of moments, then EM."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, DensityMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import DensityMixin
+from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
-from polyad.engine import Source, expect, ordered_by_content, signal_blocks
-from polyad.engine.checks import is_parts
-from polyad.engine.inputs import matrix_of
+from polyad.engine import Source, expect, ordered_by_content
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
     CovarianceRule,
@@ -20,7 +18,9 @@ from polyad.inference.mixtures.gaussian import (
     gaussian_posterior,
 )
 from polyad.models.checks import refuse_bad_numbers, refuse_unknown
+from polyad.models.features import signal_source
 from polyad.models.fitting import fitted_at_once, running
+from polyad.models.mixtures.base import MixtureModel
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.recipes.gaussian import (
@@ -31,14 +31,12 @@ from polyad.models.recipes.gaussian import (
     seed_start,
     with_covariances,
 )
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 
 ALONG_MEANS = "seeds along the means"  # told as seeds
 
 
-class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
     """A mixture of Gaussians, started from its moments.
 
     The third moments of a mixture of round Gaussians tell their means, weights and variances exactly (Hsu and Kakade).
@@ -97,8 +95,7 @@ class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type:
     True
     """
 
-    has_topics: ClassVar[bool] = False
-    n_views: ClassVar[int] = 1
+    score = MixtureModel.score  # that of the mixin says nothing
 
     def __init__(
         self,
@@ -181,11 +178,7 @@ class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type:
         """Return the posterior of each row's component, N x K; rows sum to 1."""
         check_is_fitted(self)
         with running(self.n_jobs):
-            return gaussian_posterior(self._like_fitted(X), self._parameters())
-
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the likeliest component of each row."""
-        return self.predict_proba(X).argmax(axis=1)
+            return gaussian_posterior(signal_source(self, X, reset=False), self._parameters())
 
     def fit_predict(self, X: Any, y: object = None) -> NDArray[np.intp]:
         """Fit, and return the likeliest component of each row."""
@@ -195,20 +188,7 @@ class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type:
         """Return the logarithm of the density at each row, N."""
         check_is_fitted(self)
         with running(self.n_jobs):
-            return gaussian_log_densities(self._like_fitted(X), self._parameters())
-
-    def score(self, X: Any, y: object = None) -> float:
-        """Return the mean log-likelihood of a row, in nats."""
-        return float(self.score_samples(X).mean())
-
-    def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion on X; the lower, the better."""
-        likelihoods = self.score_samples(X)
-        return float(-2 * likelihoods.sum() + self._n_parameters() * np.log(likelihoods.size))
-
-    def aic(self, X: Any) -> float:
-        """Return Akaike's information criterion on X; the lower, the better."""
-        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+            return gaussian_log_densities(signal_source(self, X, reset=False), self._parameters())
 
     def sample(self, n_samples: int = 1, *, random_state: Any = 0) -> tuple[FloatArray, NDArray[np.intp]]:
         """Draw points, n x M, and their components.
@@ -253,30 +233,11 @@ class SphericalMixture(SavedModel, Shown, DensityMixin, BaseEstimator):  # type:
         refuse_unknown("start", self.start, ("auto", "moments", "seeds"))
 
     def _source(self, X: Any) -> Source:
-        X = matrix_of(X)
-        if not is_parts(X) and not isinstance(X, Source):
-            # Values are checked on the way into a source, whose message names the cell.
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-        source = signal_blocks(X)
-        if source.n_rows < 2:
-            raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
+        source = signal_source(self, X, reset=True)
         if source.n_rows < self.n_components:
             raise ValueError(
                 f"X has {source.n_rows} rows, and {self.n_components} components were asked for: "
                 f"Expected n_samples >= n_components. Ask for fewer components."
-            )
-        self.n_features_in_ = source.n_columns
-        return source
-
-    def _like_fitted(self, X: Any) -> Source:
-        X = matrix_of(X)
-        if not is_parts(X) and not isinstance(X, Source):
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        source = signal_blocks(X)
-        if source.n_columns != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.n_columns} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features."
             )
         return source
 

@@ -1,6 +1,6 @@
 """Views of different kinds as they come, checked once on the way in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,9 @@ def refuse_no_list(views: Any) -> None:
 
 
 def views_of_table(table: Any) -> dict[str, Any] | None:
-    """Return the views of a DataFrame whose columns are named by view; None for anything else.
+    """Return views by their names, of a mapping or of a DataFrame whose columns are named by view; None without names.
 
-    Names have two levels, of which the first is the view, or are "view.column".
+    Names of columns have two levels, of which the first is the view, or are "view.column".
 
     Examples
     --------
@@ -50,6 +50,8 @@ def views_of_table(table: Any) -> dict[str, Any] | None:
     >>> {name: list(view.columns) for name, view in views_of_table(table).items()}
     {'taste': ['taste.sweet', 'taste.sour'], 'price': ['price']}
     """
+    if isinstance(table, Mapping):
+        return {str(name): view for name, view in table.items()}
     if not (hasattr(table, "columns") and hasattr(table, "loc")):
         return None
     columns: dict[str, list[int]] = {}

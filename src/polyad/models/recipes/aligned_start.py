@@ -27,21 +27,12 @@ DIAGONALISER_TOL = 1e-5  # the polish moves topics by far more than this
 
 @dataclass(frozen=True)
 class AlignedTexts:
-    """Aligned texts in an order that depends on what is in them alone, summed up once.
+    """Aligned texts in an order that depends on what is in them alone, summed up once."""
 
-    Attributes
-    ----------
-    corpus
-        The counts, with rows in canonical order and views by their size; their words are numbered on from view to view.
-    order
-        For each of these views the number that it was given under.
-    groups
-        The views in two groups of about the same number of tokens.
-    """
-
+    # The counts, with rows in canonical order and views by their size; their words are numbered on from view to view.
     corpus: SummedCounts
-    order: tuple[int, ...]
-    groups: tuple[tuple[int, ...], tuple[int, ...]]
+    order: tuple[int, ...]  # for each of these views the number that it was given under
+    groups: tuple[tuple[int, ...], tuple[int, ...]]  # the views in two groups of about the same number of tokens
 
     @property
     def source(self) -> Source:
@@ -112,23 +103,13 @@ def aligned_bytes(texts: AlignedTexts, n_components: int) -> int:
 
 @dataclass(frozen=True)
 class AlignedStart:
-    """What the cross moments of aligned texts give.
+    """What the cross moments of aligned texts give."""
 
-    Attributes
-    ----------
-    topics
-        K x M over the words of all views, on the simplex in each view.
-    shares
-        K, proportional to the Dirichlet parameters of the topics.
-    directions
-        D x M over the words of all views, with D from K up: directions in which the two groups vary together.
-    whitening, similarity
-        How they were found.
-    """
-
-    topics: FloatArray
-    shares: FloatArray
+    topics: FloatArray  # K x M over the words of all views, on the simplex in each view
+    shares: FloatArray  # K, proportional to the Dirichlet parameters of the topics
+    # D x M over the words of all views, with D from K up: directions in which the two groups vary together.
     directions: FloatArray
+    # How they were found.
     whitening: CrossWhitening
     similarity: SimilarityDiagonalisation
 

@@ -32,21 +32,11 @@ LEAST_PART = 1e-8  # of all tokens in a shape that has lost its own: its prior m
 
 @dataclass(frozen=True)
 class TopicStart:
-    """Where polishing starts: topics, and after them the shapes of a background, if there is one.
+    """Where polishing starts: topics, and after them the shapes of a background, if there is one."""
 
-    Attributes
-    ----------
-    rows
-        (K + B) x M.
-    n_topics
-        K.
-    restraint
-        Keeps words of the background from leading topics.
-    """
-
-    rows: FloatArray
-    n_topics: int
-    restraint: Restraint | None = None
+    rows: FloatArray  # (K + B) x M
+    n_topics: int  # K
+    restraint: Restraint | None = None  # keeps words of the background from leading topics
 
     @property
     def n_shapes(self) -> int:
@@ -78,20 +68,11 @@ class TopicStart:
 
 @dataclass(frozen=True)
 class FoundTopics:
-    """Topics after polishing, the background as one of them.
+    """Topics after polishing, the background as one of them."""
 
-    Attributes
-    ----------
-    components
-        K x M, and one row more for a background.
-    tokens
-        Expected tokens of each in the corpus.
-    shapes, parts
-        Of the background, B x M, and what part of it each shape is, B.
-    """
-
-    components: FloatArray
-    tokens: FloatArray
+    components: FloatArray  # K x M, and one row more for a background
+    tokens: FloatArray  # expected tokens of each in the corpus
+    # Of the background, B x M, and what part of it each shape is, B.
     shapes: FloatArray
     parts: FloatArray
 

@@ -14,7 +14,7 @@ from polyad.inference.mixtures.chains import Chain
 from polyad.inference.mixtures.emissions import Emission, Gaussian, Multinomial, Poisson
 from polyad.inference.mixtures.seeds import sample_size, seeded_groups
 from polyad.moments.views.cross import column_sums, dense_rows
-from polyad.moments.views.triples import ThreeViews
+from polyad.moments.views.triples import ThreeViews, clearness
 from polyad.moments.views.windows import WindowFeatures, window_moments
 
 MOST_SYMBOLS = 400  # that have a feature of their own; rarer ones have none
@@ -27,19 +27,12 @@ VARIANCE_RANGE = (0.02, 2.0)  # of the variance of all rows
 
 @dataclass(frozen=True)
 class RowSummary:
-    """What rows have in common.
+    """What rows have in common."""
 
-    Attributes
-    ----------
-    mean, variance
-        Of every column.
-    totals
-        Sums of every column.
-    """
-
+    # Of every column.
     mean: FloatArray
     variance: FloatArray
-    totals: FloatArray
+    totals: FloatArray  # sums of every column
 
 
 def summarise_rows(source: Source) -> RowSummary:
@@ -95,7 +88,7 @@ def choose_window(
         moments = window_moments(source, features, size)
         if moments is None or moments.n_rows < 10 * n_components:
             break
-        clear = _clearness(moments, n_components)
+        clear = clearness(moments, n_components)
         if best is None or clear > best[0]:
             best = clear, moments, size
         if clear > CLEAR:
@@ -106,16 +99,6 @@ def choose_window(
     if clear < HOPELESS:
         return None, size, f"neighbouring rows do not tell {n_components} states apart"
     return moments, size, ""
-
-
-def _clearness(moments: ThreeViews, n_components: int) -> float:
-    """Return the K-th singular value of scaled moments over the largest that noise alone would have."""
-    left, right, _ = (1 / scale for scale in moments.scales)
-    values = np.linalg.svd(left[:, None] * moments.second * right, compute_uv=False)
-    if values.size < n_components:
-        return 0.0
-    noise = (np.sqrt(left.size) + np.sqrt(right.size)) / np.sqrt(moments.n_rows)
-    return float(values[n_components - 1] / noise)
 
 
 def chain_from_moments(

@@ -15,7 +15,7 @@ from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, M
 from polyad.inference.mixtures.seeds import sample_size, seeded_groups
 from polyad.moments.views.aligned import Group, ViewFeatures, aligned_moments, group_features
 from polyad.moments.views.cross import column_sums, dense_rows
-from polyad.moments.views.triples import ThreeViews
+from polyad.moments.views.triples import ThreeViews, clearness
 
 COMMON_SHARE = 0.05  # of what all classes show, mixed into what each shows: EM cannot leave a zero
 HOPELESS = 0.3  # of the largest singular value that noise alone would have: a pair below it is left out
@@ -24,23 +24,12 @@ MOST_SEED_FEATURES = 500
 
 @dataclass(frozen=True)
 class ViewSummary:
-    """What the rows of one view have in common.
+    """What the rows of one view have in common."""
 
-    Attributes
-    ----------
-    kind
-        "counts", "categorical", "binary" or "gaussian".
-    seen
-        Values seen in every column; for counts the rows with any.
-    totals
-        Sums of every column.
-    mean, variance
-        Of what was seen.
-    """
-
-    kind: str
-    seen: FloatArray
-    totals: FloatArray
+    kind: str  # "counts", "categorical", "binary" or "gaussian"
+    seen: FloatArray  # values seen in every column; for counts the rows with any
+    totals: FloatArray  # sums of every column
+    # Of what was seen.
     mean: FloatArray
     variance: FloatArray
 
@@ -106,7 +95,7 @@ def classes_from_moments(
     moments: dict[tuple[int, int, int], ThreeViews], n_components: int, *, route: str
 ) -> tuple[Classes | None, str]:
     """Return the classes that the moments of three groups of views show, and which pairs of them do not (in words)."""
-    hopeless = [order for order, found in moments.items() if _clearness(found, n_components) < HOPELESS]
+    hopeless = [order for order, found in moments.items() if clearness(found, n_components) < HOPELESS]
     note = "; ".join(f"groups {a} and {b} of views do not tell {n_components} classes apart" for a, b, _ in hopeless)
     try:
         if route == "symmetric":
@@ -122,18 +111,6 @@ def classes_from_moments(
     (a, b, c), one = next(iter(moments.items()))
     by_view = dict(zip((a, b, c), one.scales))
     return averaged_classes(pairings, [by_view[view] for view in range(3)]), note
-
-
-def _clearness(moments: ThreeViews, n_components: int) -> float:
-    """Return the K-th singular value of scaled moments over the largest that noise alone would have."""
-    if not isinstance(moments.second, np.ndarray):
-        return np.inf  # wide views; whitening has its own guard
-    left, right, _ = (1 / scale for scale in moments.scales)
-    values = np.linalg.svd(left[:, None] * moments.second * right, compute_uv=False)
-    if values.size < n_components:
-        return 0.0
-    noise = (np.sqrt(left.size) + np.sqrt(right.size)) / np.sqrt(moments.n_rows)
-    return float(values[n_components - 1] / noise)
 
 
 def mixture_of(

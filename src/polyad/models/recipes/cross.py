@@ -70,27 +70,18 @@ class CrossOptions:
 
 @dataclass(frozen=True)
 class CrossFit:
-    """Loadings of two views before they are scaled, and how they were found.
+    """Loadings of two views before they are scaled, and how they were found."""
 
-    Attributes
-    ----------
-    x_loadings, y_loadings
-        D1, M1 x K, and D2, M2 x K, with S12 = D1 D2'.
-    x_projection, y_projection
-        K x M1 and K x M2 with x_projection @ D1 = I and y_projection @ D2 = I.
-    x_mean, y_mean
-        The means of the views.
-    diagnostics
-        How the fit went.
-    """
-
+    # D1, M1 x K, and D2, M2 x K, with S12 = D1 D2'.
     x_loadings: FloatArray
     y_loadings: FloatArray
+    # K x M1 and K x M2 with x_projection @ D1 = I and y_projection @ D2 = I.
     x_projection: FloatArray
     y_projection: FloatArray
+    # The means of the views.
     x_mean: FloatArray
     y_mean: FloatArray
-    diagnostics: FactorDiagnostics
+    diagnostics: FactorDiagnostics  # how the fit went
 
 
 def paired(x_view: Source, y_view: Source) -> Source:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from polyad.base.arrays import FloatArray
+from polyad.base.terminal import clock
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.engine.blocks import beside_each_other
@@ -16,7 +17,13 @@ from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, polish, polish_bytes
 from polyad.inference.presets import PRESETS, Preset
 from polyad.inference.wide import wide_passes
-from polyad.models.recipes.moment_start import SummedCounts, moment_bytes, with_documents
+from polyad.models.recipes.moment_start import (
+    MOST_BY_MOMENTS,
+    SummedCounts,
+    is_sampled,
+    moment_bytes,
+    with_documents,
+)
 from polyad.moments.counts.concentration import mean_shares
 
 POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their means are smoother than they are
@@ -28,14 +35,15 @@ FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not 
 logger = logging.getLogger("polyad")
 
 
-def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser) -> int:
-    """Return the working memory of a fit beside X, in bytes, and log it: stated before the work, and kept."""
+def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser, seconds: float) -> int:
+    """Return the working memory of a fit beside X, in bytes, and log it with the time: before the work, and kept."""
     N, M = corpus.source.shape
     K = n_components
     n_held = _n_held(corpus)
     working = max(moment_bytes(corpus, K, method), polishing_bytes(corpus, K))
     planned = with_documents(corpus, working + 8 * 4 * N // n_held)
-    logger.info("%d documents, %d words, %d topics: %.0f MB of working memory", N, M, K, planned / 2**20)
+    plan = "%d documents, %d words, %d topics: %.0f MB of working memory, at most about %s (h:mm:ss)"
+    logger.info(plan, N, M, K, planned / 2**20, clock(seconds))
     return planned
 
 
@@ -84,6 +92,8 @@ def polish_topics(
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
+    is_many = topics.shape[0] > MOST_BY_MOMENTS
+    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many)
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)

@@ -19,27 +19,19 @@ NOISELESS = 1e-6  # least variance of the noise of an estimate, as part of the e
 
 @dataclass(frozen=True)
 class LinearFactors:
-    """Shared sources of variance 1, with all that is needed to estimate them linearly.
+    """Shared sources of variance 1, with all that is needed to estimate them linearly."""
 
-    Attributes
-    ----------
-    x_loadings, y_loadings
-        M1 x K and M2 x K: expected change of a view with a source. The two views' estimates of a source have the
-        same variance, so changing the units of a view changes its loadings by the same factor and no source.
-    x_projection, y_projection
-        K x M1 and K x M2: unbiased estimates of the sources from one view.
-    x_covariance, y_covariance
-        K x K, of these estimates: the identity plus the noise of the view.
-    x_mean, y_mean
-        The means of the views.
-    """
-
+    # M1 x K and M2 x K: expected change of a view with a source. The two views' estimates of a source have the same
+    # variance, so changing the units of a view changes its loadings by the same factor and no source.
     x_loadings: FloatArray
     y_loadings: FloatArray
+    # K x M1 and K x M2: unbiased estimates of the sources from one view.
     x_projection: FloatArray
     y_projection: FloatArray
+    # K x K, of these estimates: the identity plus the noise of the view.
     x_covariance: FloatArray
     y_covariance: FloatArray
+    # The means of the views.
     x_mean: FloatArray
     y_mean: FloatArray
 

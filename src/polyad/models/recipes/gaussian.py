@@ -31,18 +31,10 @@ MOST_MOVES = 2  # that are made, for each component
 
 @dataclass(frozen=True)
 class MomentMixture:
-    """A mixture of spherical Gaussians from its moments.
+    """A mixture of spherical Gaussians from its moments."""
 
-    Attributes
-    ----------
-    mixture
-        The parameters.
-    energy
-        Share of the whitened third moment that is off the diagonal.
-    """
-
-    mixture: GaussianMixtureParameters
-    energy: float
+    mixture: GaussianMixtureParameters  # the parameters
+    energy: float  # share of the whitened third moment that is off the diagonal
 
 
 def spherical_parameters(moments: SphericalMoments, *, strict: bool = False) -> MomentMixture:
@@ -158,18 +150,10 @@ def with_covariances(
 
 @dataclass(frozen=True)
 class FittedMixture:
-    """A mixture after EM and the moves between its rests.
+    """A mixture after EM and the moves between its rests."""
 
-    Attributes
-    ----------
-    polished
-        The mixture; see :class:`~polyad.inference.mixtures.gaussian.PolishedMixture`.
-    n_moves
-        Moves made.
-    """
-
-    polished: PolishedMixture
-    n_moves: int
+    polished: PolishedMixture  # the mixture; see :class:`~polyad.inference.mixtures.gaussian.PolishedMixture`
+    n_moves: int  # moves made
 
 
 def pooled(mixture: GaussianMixtureParameters) -> FloatArray:

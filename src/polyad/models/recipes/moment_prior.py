@@ -37,24 +37,12 @@ MOST_STEPS = 20  # of Newton, likewise
 
 @dataclass(frozen=True)
 class WhitenedMoments:
-    """Moments of LDA along K directions in which the second one, for some total c0, is the unit matrix.
+    """Moments of LDA along K directions in which the second one, for some total c0, is the unit matrix."""
 
-    Attributes
-    ----------
-    concentration
-        The total c0 that they are made for.
-    mean
-        The first moment along the directions, K.
-    sums
-        What the images of the directions, second moment times direction, sum to over all words, K.
-    third
-        K x K x K.
-    """
-
-    concentration: float
-    mean: FloatArray
-    sums: FloatArray
-    third: FloatArray
+    concentration: float  # the total c0 that they are made for
+    mean: FloatArray  # the first moment along the directions, K
+    sums: FloatArray  # what the images of the directions, second moment times direction, sum to over all words, K
+    third: FloatArray  # K x K x K
     _pairs: FloatArray = field(init=False, repr=False)
     _cube: FloatArray = field(init=False, repr=False)
 
@@ -214,15 +202,9 @@ class _Recording:
 
 @dataclass(frozen=True)
 class OwnTotal:
-    """The total that the third moment tells, and the topics for it or for any other.
+    """The total that the third moment tells, and the topics for it or for any other."""
 
-    Attributes
-    ----------
-    total
-        See :func:`total_of_moments`.
-    """
-
-    total: float
+    total: float  # see :func:`total_of_moments`
     _rotation: FloatArray
     _usual: MomentStart
     _moments: WhitenedMoments

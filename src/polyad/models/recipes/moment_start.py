@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
@@ -13,31 +15,25 @@ from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.edge import WIDEST
 from polyad.decompose.whitening.symmetric import krylov_columns
-from polyad.engine import Best, Block, Source, first_rows, total, writing_bytes
+from polyad.engine import Block, Source, first_rows, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS
 from polyad.models.limits import within_limit
 from polyad.moments import CountSummary, SymmetricMoments
 
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
 UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossible yet
-LEAST_MOMENT_SHARDS = 4
+LEAST_FIRST_SHARDS = 4
+MOST_BY_MOMENTS = 128  # topics: memory goes with the third power of their number, and time with the fourth
+CANDIDATES = 1 << 14  # documents that further topics may start from
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
 
 
 @dataclass(frozen=True)
 class SummedCounts:
-    """A corpus that has been checked and summed up once.
+    """A corpus that has been checked and summed up once."""
 
-    Attributes
-    ----------
-    source
-        The counts.
-    summary
-        Lengths, word totals and document frequencies.
-    """
-
-    source: Source
-    summary: CountSummary
+    source: Source  # the counts
+    summary: CountSummary  # lengths, word totals and document frequencies
 
     @property
     def n_tokens(self) -> int:
@@ -51,24 +47,32 @@ class SummedCounts:
         return totals / totals.sum()
 
 
-def moment_sample(source: Source, n_passes: int) -> Source:
-    """Return the documents that the moments are made of: all, or of many shards the first, which are a sample of all.
+def first_sample(source: Source, n_passes: int) -> Source:
+    """Return the documents that a fit begins with: all, or of many shards the first, which are a sample of all.
 
     Moments are only the start where likelihood passes over all documents follow, and they take more reading than
-    these. Four shards, some 67 million cells, start them well. Twice the root of the number of shards grows with the
-    corpus, so that the start gets better with more documents, too. Without such passes the moments are the result, and
-    made of all.
+    these. Four shards, some 67 million cells, start them well. The root of the number of shards grows with the corpus,
+    so that the start gets better with more documents, too. Without such passes the moments are the result, and made of
+    all.
 
     Examples
     --------
     >>> from polyad.engine import count_blocks
-    >>> moment_sample(count_blocks([[1, 2], [3, 4]]), 4).n_rows
+    >>> first_sample(count_blocks([[1, 2], [3, 4]]), 4).n_rows
     2
     """
-    n_shards = max(LEAST_MOMENT_SHARDS, ceil(2 * sqrt(source.n_shards)))
-    if n_passes == 0 or n_shards >= source.n_shards:
+    if n_passes == 0 or not is_sampled(source):
         return source
-    return first_rows(source, source.edges[n_shards])
+    return first_rows(source, source.edges[_n_first(source)])
+
+
+def is_sampled(source: Source) -> bool:
+    """Tell whether a source has so many shards that a fit begins with a sample of them."""
+    return _n_first(source) < source.n_shards
+
+
+def _n_first(source: Source) -> int:
+    return max(LEAST_FIRST_SHARDS, ceil(sqrt(source.n_shards)))
 
 
 def word_metric(corpus: SummedCounts, n_components: int) -> FloatArray:
@@ -91,7 +95,7 @@ def moment_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonal
     (N, M), dear = corpus.source.shape, corpus.source.passes_are_dear
     n_cells = corpus.summary.n_cells
     columns_used = (8 + 4) * n_cells if not dear and copies_used_words(n_components, M, n_cells) else 0
-    K = min(n_components + WIDEST, M)  # directions
+    K = min(min(n_components, MOST_BY_MOMENTS) + WIDEST, M)  # directions
     in_flight = 8 * 8 * min(N, BLOCK_ROWS) * K  # projected rows of the blocks that a few threads work on
     whitening = 8 * M * krylov_columns(K, dear) + PARTIAL_SUMS * 8 * M * K
     third = 8 * (6 + PARTIAL_SUMS) * K**3
@@ -113,28 +117,17 @@ def with_documents(corpus: SummedCounts, working_bytes: int) -> int:
 
 @dataclass(frozen=True)
 class MomentStart:
-    """What the moments of a corpus give.
+    """What the moments of a corpus give."""
 
-    Attributes
-    ----------
-    topics
-        K x M, on the simplex.
-    values
-        Values of the whitened third moment, K.
-    certainty, spectrum, gap, noise, energy
-        Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
-    polyadic
-        What the topics were read off, where it is kept: as large as they are.
-    """
-
-    topics: FloatArray
-    values: FloatArray
+    topics: FloatArray  # K x M, on the simplex
+    values: FloatArray  # values of the whitened third moment, K
+    # Of the whitening and the diagonalisation: see :class:`polyad.models.Diagnostics`.
     certainty: FloatArray
     spectrum: FloatArray
     gap: float
     noise: float
     energy: float
-    polyadic: Polyadic | None = None
+    polyadic: Polyadic | None = None  # what the topics were read off, where it is kept: as large as they are
 
     def with_background(self, corpus: SummedCounts, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
@@ -156,10 +149,12 @@ def start_from_moments(
     Where the second moment has fewer positive directions than topics are wanted, the others start from documents
     that are least like the topics found, with a warning; nothing is then kept of what they were read off.
     """
-    metric = word_metric(corpus, n_components)
+    metric, n_found = word_metric(corpus, n_components), min(n_components, MOST_BY_MOMENTS)
     try:
-        start = _decompose(moments, metric, n_components, method)
-        _warn_of_noise(start, n_components)
+        start = _decompose(moments, metric, n_found, method)
+        _warn_of_noise(start, n_found)
+        if n_found < n_components:
+            return _with_documents(start, corpus, n_components)
         return start if keep else replace(start, polyadic=None)
     except RankError as error:
         found, message = error.supported, str(error)
@@ -180,6 +175,18 @@ def start_from_moments(
         )
     values = np.resize(start.values, n_components)
     certainty = np.concatenate([start.certainty, np.zeros(n_components - start.certainty.size)])
+    return replace(start, topics=topics, values=values, certainty=certainty, polyadic=None)
+
+
+def _with_documents(start: MomentStart, corpus: SummedCounts, n_components: int) -> MomentStart:
+    """Add topics that start from single documents to those of the moments; their certainty is not known."""
+    topics = add_unlike_documents(start.topics, corpus, n_components)
+    n_added = n_components - start.values.size
+    if topics.shape[0] < n_components:
+        message = f"There are only {topics.shape[0]} different documents and topics of the moments to start from."
+        raise RankError(message, topics.shape[0], start.spectrum)
+    values = np.concatenate([start.values, np.full(n_added, start.values.mean())])
+    certainty = np.concatenate([start.certainty, np.full(n_added, np.nan)])
     return replace(start, topics=topics, values=values, certainty=certainty, polyadic=None)
 
 
@@ -221,23 +228,27 @@ def _warn_of_noise(start: MomentStart, n_components: int) -> None:
 def add_unlike_documents(topics: FloatArray, corpus: SummedCounts, n_components: int) -> FloatArray:
     """Add, one after the other, the word distribution of the document least like all topics so far.
 
-    Stops short where no document differs from the topics there are.
+    Looked at are the first documents, which are a sample of all. Stops short where none of them differs from the topics
+    there are.
     """
-    while topics.shape[0] < n_components:
-        furthest = total(_furthest_document, corpus.source, topics)
-        if furthest.score < 1e-3 * float(furthest.what @ furthest.what):
+    documents: Any = sparse.vstack(list(map(_proportions, first_rows(corpus.source, CANDIDATES))), format="csr")
+    squares = np.asarray(documents.multiply(documents).sum(axis=1)).ravel()
+    distances = squares[:, None] - 2 * (documents @ topics.T) + (topics**2).sum(axis=1)
+    has_tokens = np.diff(documents.indptr) > 0
+    nearest = np.where(has_tokens, distances.min(axis=1), -1.0)
+    added: list[FloatArray] = []
+    while topics.shape[0] + len(added) < n_components:
+        furthest = int(nearest.argmax())
+        if nearest[furthest] < 1e-3 * squares[furthest]:
             break
-        topics = np.vstack([topics, 0.5 * furthest.what + 0.5 * corpus.unigram])
-    return topics
+        topic = 0.5 * documents[[furthest]].toarray()[0] + 0.5 * corpus.unigram
+        added.append(topic)
+        nearest = np.minimum(nearest, squares - 2 * (documents @ topic) + topic @ topic)
+    return np.vstack([topics, *added])
 
 
-def _furthest_document(block: Block, topics: FloatArray) -> Best:
-    """Return the word distribution of the document that is furthest from the topic nearest to it."""
+def _proportions(block: Block) -> sparse.csr_array:
+    """Return the word distribution of each document."""
     # Fractional counts may come to less than one token.
     one_over = np.divide(1.0, block.tokens, out=np.zeros(block.tokens.size), where=block.tokens > 0)
-    scaled = block.rows.multiply(one_over[:, None]).tocsr()
-    squares = np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel()
-    distances = squares[:, None] - 2 * (scaled @ topics.T) + (topics**2).sum(axis=1)
-    nearest = np.where(block.tokens > 0, distances.min(axis=1), -1.0)
-    furthest = int(nearest.argmax())
-    return Best(float(nearest[furthest]), scaled[[furthest]].toarray()[0])
+    return sparse.csr_array(block.rows.multiply(one_over[:, None]))

@@ -6,9 +6,14 @@ some corpora and from 10 to 150 topics, and are right within a factor of two: mo
 
 from polyad.decompose.whitening.symmetric import block_columns, krylov_columns
 from polyad.engine.progress import Planned
+from polyad.engine.runners import current_runner
+from polyad.inference.few_topics import MANY_TOPICS
+from polyad.inference.presets import Preset
+from polyad.models.recipes.moment_start import MOST_BY_MOMENTS, SummedCounts, first_sample, is_sampled
 
 READING = 6.0  # checking the counts, ordering the documents, summing up
 READING_PASSES = 3
+CELL_SECONDS = 6e-9  # of one core, for a cell and a unit of cost: 100 topics of 30 million cells, moments and passes
 OTHER_MOMENT_PASSES = 6  # beside the products with blocks of columns: weights, diagonals, images and the third moment
 
 
@@ -44,13 +49,31 @@ def aligned_plan(n_components: int, n_passes: int, *, pass_cost: float) -> dict[
 
 def moment_plan(n_components: int) -> Planned:
     """Return what the moments cost, and the topics that they give."""
+    n_components = min(n_components, MOST_BY_MOMENTS)
     columns = krylov_columns(n_components)
     return Planned(columns, columns // block_columns(n_components) + OTHER_MOMENT_PASSES)
 
 
 def dirichlet_pass_cost(n_components: int) -> float:
     """Return the cost of a likelihood pass of LDA and the gamma-Poisson model."""
-    return 15 + 0.3 * n_components
+    return 15 + 0.3 * min(n_components, MANY_TOPICS)  # of more topics a document has only some
+
+
+def seconds_of(plan: dict[str, Planned], corpus: SummedCounts, preset: Preset) -> float:
+    """Return about how many seconds a fit takes at most on the cores that it has, by the cells that each step sees."""
+    cells, sample = corpus.summary.n_cells, first_sample(corpus.source, preset.n_passes)
+    n_passes = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=False).n_passes
+    work = sum(planned.cost * cells for name, planned in plan.items() if name not in ("moments", "polish"))
+    work += plan["moments"].cost * cells * sample.n_rows / max(corpus.source.n_rows, 1)
+    work += plan["polish"].cost * cells * n_passes / max(preset.n_passes, 1)
+    return CELL_SECONDS * work / _n_cores()
+
+
+def _n_cores() -> int:
+    """Return how many cores passes have: those of the cluster, or the threads of this process."""
+    runner = current_runner()
+    threads_of_workers = getattr(runner, "live", None)
+    return max(1, sum(threads_of_workers().values()) if threads_of_workers else runner.threads.n_threads)
 
 
 def mixture_pass_cost(n_components: int) -> float:

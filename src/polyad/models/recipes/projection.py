@@ -13,18 +13,10 @@ WEIGHT_POWER = 2  # of the correlation between texts: directions of noise must n
 
 @dataclass(frozen=True)
 class Projection:
-    """Directions of one text.
+    """Directions of one text."""
 
-    Attributes
-    ----------
-    weights
-        D x M.
-    centre
-        D, what is taken off: the mean of the documents fitted to.
-    """
-
-    weights: FloatArray
-    centre: FloatArray
+    weights: FloatArray  # D x M
+    centre: FloatArray  # D, what is taken off: the mean of the documents fitted to
 
 
 def shared_projections(source: Source, directions: list[FloatArray]) -> list[Projection]:

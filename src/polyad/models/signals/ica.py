@@ -1,12 +1,11 @@
 """Independent component analysis by the method of moments."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
@@ -17,10 +16,9 @@ from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, ordered_by_content, resident, rows, signal_blocks, single_threaded_blas
-from polyad.engine.checks import is_parts
-from polyad.engine.inputs import matrix_of
 from polyad.inference.scores import CONTRASTS
 from polyad.inference.separation import separate
+from polyad.models.features import signal_source
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import STATISTICS
 from polyad.models.recipes.ica_start import (
@@ -36,10 +34,9 @@ from polyad.models.recipes.ica_start import (
     warn_unfinished,
     warn_where_halves_disagree,
 )
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.factor_model import FactorModel
 from polyad.moments.signals import ica as moments
 from polyad.moments.views.cross import dense_rows
 
@@ -50,7 +47,7 @@ SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer i
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
-class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ICA(FactorModel):
     """Independent sources of a mixture: moments, then a few likelihood steps with a density fitted to each source.
 
     Heavy tails, light tails and skewness are all made use of, and nothing has to be known of them. Where the mixtures
@@ -119,9 +116,6 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     True
     """
 
-    has_topics: ClassVar[bool] = False
-    n_views: ClassVar[int] = 1
-
     def __init__(
         self,
         n_components: int | None = None,
@@ -165,7 +159,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Not used.
         """
         _refuse_unknown(self)
-        watch, given = StopWatch(), self._source(X)
+        watch, given = StopWatch(), signal_source(self, X, reset=True)
         # Any order of rows gives the same bytes, but for data of several shards: to rounding there.
         source = ordered_by_content(resident(given)) if given.n_shards == 1 else given
         with watch("whiten"):
@@ -217,7 +211,7 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check_is_fitted(self)
         with running(self.n_jobs):
             whitening = moments.SignalWhitening(self.components_, self.mean_)
-            return in_precision_of(X, rows(moments.whitened_rows, self._like_fitted(X), whitening))
+            return in_precision_of(X, rows(moments.whitened_rows, signal_source(self, X, reset=False), whitening))
 
     @single_threaded_blas()
     def inverse_transform(self, X: Any) -> FloatArray:
@@ -226,44 +220,11 @@ class ICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with running(self.n_jobs):
             return _as_given(rows(_mixtures, signal_blocks(X), self.mixing_, self.mean_), X)
 
-    @property
-    def n_iter_(self) -> int:
-        """Likelihood steps; without any, sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that single precision is kept."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def _source(self, X: Any) -> Source:
-        X = matrix_of(X)
-        if not is_parts(X) and not isinstance(X, Source):
-            # Values are checked on the way into a source, whose message names the cell.
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-            return signal_blocks(X)
-        source = signal_blocks(X)
-        if source.n_rows < 2:
-            raise ValueError(f"X has {source.n_rows} row(s); a minimum of 2 is required.")
-        self.n_features_in_ = source.n_columns
-        return source
-
-    def _like_fitted(self, X: Any) -> Source:
-        X = matrix_of(X)
-        if not is_parts(X) and not isinstance(X, Source):
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
-        source = signal_blocks(X)
-        if source.n_columns != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.n_columns} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features."
-            )
-        return source
 
     @property
     def _polishes(self) -> bool:

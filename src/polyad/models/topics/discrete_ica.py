@@ -14,9 +14,9 @@ from polyad.inference.posterior import topic_shares
 from polyad.inference.presets import Polish, preset_of
 from polyad.models.fitting import running
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample, start_from_moments
+from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, first_sample, start_from_moments
 from polyad.models.recipes.own_prior import begin_gamma_poisson
-from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
+from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, seconds_of, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
@@ -123,7 +123,8 @@ class DiscreteICA(TopicModel):
 
     def _fit_corpus(self, corpus: SummedCounts, watch: StopWatch) -> None:
         K, preset = self.n_components, preset_of(self.polish)
-        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K)))
+        plan = topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(K), prior_cost=prior_cost(K))
+        expect(plan)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
         for name, value, known in (("statistics", self.statistics, STATISTICS), ("rates", self.rates, RATES)):
@@ -132,9 +133,9 @@ class DiscreteICA(TopicModel):
         method: Any = self.method
         if method is None:
             method = "power" if self.statistics == "cumulants" else "jacobi"
-        memory = planned_bytes(corpus, K, method)
+        memory = planned_bytes(corpus, K, method, seconds_of(plan, corpus, preset))
         with watch("moments"):
-            sampled = moment_sample(corpus.source, preset.n_passes)
+            sampled = first_sample(corpus.source, preset.n_passes)
             cumulants = discrete_ica_moments(sampled)
             moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(sampled, self.step)
             start = start_from_moments(moments, corpus, K, method)

@@ -25,7 +25,7 @@ from polyad.models.recipes.background import (
     with_shapes,
 )
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
-from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, moment_sample
+from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, first_sample
 from polyad.models.recipes.own_prior import (
     Beginning,
     at_least_some,
@@ -34,8 +34,9 @@ from polyad.models.recipes.own_prior import (
     begin_with_total,
     document_shares,
     mean_document,
+    warn_of_total,
 )
-from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, topic_plan
+from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, seconds_of, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.stream import copied, grown, take_over, tokens_in, tokens_of
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
@@ -160,12 +161,13 @@ class LDA(TopicModel):
         K, preset, n_rows = self.n_components, preset_of(self.polish), self.n_components
         if self._has_background():
             n_rows, preset = K + N_SHAPES, patient(preset)
-        expect(topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_rows), prior_cost=prior_cost(K)))
+        plan = topic_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_rows), prior_cost=prior_cost(K))
+        expect(plan)
         given = given_prior(self.doc_topic_prior, K, "doc_topic_prior")
         smoothing = given_prior(self.topic_word_prior, K, "topic_word_prior")
-        memory = planned_bytes(corpus, n_rows, self.method)
+        memory = planned_bytes(corpus, n_rows, self.method, seconds_of(plan, corpus, preset))
         with watch("moments"):
-            raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
+            raw = raw_moments(first_sample(corpus.source, preset.n_passes), self.weights)
             begun = self._begin(raw, corpus, given, polished=preset.n_passes > 0)
             if self.background:
                 start = start_background(raw, corpus, begun.start.topics)
@@ -296,6 +298,9 @@ class LDA(TopicModel):
         total = self._given_total()
         if total is None and begun.is_own and begun.concentration is not None and begun.concentration >= 1:
             total = begun.concentration
+            if begun.doubtful_total is not None:
+                by_pairs, _ = estimate_concentration(raw, self.components_)
+                warn_of_total(begun.doubtful_total, total, by_pairs)
         if total is not None:
             return total * document_shares(self.components_, corpus.source)
         total, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))

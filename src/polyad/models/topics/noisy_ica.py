@@ -1,11 +1,10 @@
 """Noisy discrete ICA: counts whose rates are sums of independent intensities, and noise of every word."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
@@ -14,17 +13,16 @@ from polyad.engine import Source, aligned, columns_of, count_blocks, ordered_by_
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross
 from polyad.models.recipes.factors import projected_rows
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.text_sources import counted, counted_over, known_words, read_once, remember_words
 from polyad.models.topics.base import checked_n_components
 from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.factor_model import FactorModel
 from polyad.moments.counts.discrete_ica import discrete_ica_moments
 from polyad.moments.counts.summary import summarise_counts
 from polyad.moments.views.cross import view_variances
 
 
-class NoisyDiscreteICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NoisyDiscreteICA(FactorModel):
     """Discrete ICA with noise: X ~ Poisson(D a + e), where every word has noise of its own, of any distribution.
 
     The model (12) of "Beyond CCA". Noise of a word adds to its variance and to no covariance, so that the covariances
@@ -67,11 +65,7 @@ class NoisyDiscreteICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Trans
     True
     """
 
-    # Means of the intensities, and with them shares of topics, are not to be told from the means of the noise.
-    has_topics: ClassVar[bool] = False
-    n_views: ClassVar[int] = 1
-
-    n_features_in_: int
+    # No shares of topics (has_topics): means of the intensities are not to be told from the means of the noise.
     vocabulary_: tuple[str, ...] | None
     text_options_: Any
 
@@ -167,15 +161,6 @@ class NoisyDiscreteICA(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Trans
             precision = np.diag(1 / self.variances_) + weighted @ self.components_.T
             projection = linalg.solve(precision, weighted, assume_a="pos")
             return in_precision_of(X, projected_rows(source, projection, self.mean_))
-
-    @property
-    def n_iter_(self) -> int:
-        """Sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is non-negative and may be sparse."""

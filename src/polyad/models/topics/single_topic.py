@@ -15,8 +15,8 @@ from polyad.models.fitting import running
 from polyad.models.recipes.moment_start import (
     UNIGRAM_SHARE,
     SummedCounts,
+    first_sample,
     moment_bytes,
-    moment_sample,
     start_from_moments,
     with_documents,
 )
@@ -96,7 +96,7 @@ class SingleTopic(TopicModel):
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
         memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
         with watch("moments"):
-            raw = raw_moments(moment_sample(corpus.source, preset.n_passes), self.weights)
+            raw = raw_moments(first_sample(corpus.source, preset.n_passes), self.weights)
             start = start_from_moments(raw.moments, corpus, K, self.method)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else floor_share(corpus))
             # Step 9 of SVTD, with documents that count the same; 1 / value^2 of the third moment is far noisier.

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -17,24 +16,22 @@ from polyad.models.features import refuse_other_columns, refuse_other_names, ref
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
 from polyad.models.recipes.factors import LinearFactors, estimated_sources, explained_variance, linear_factors
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.views.diagnostics import FactorDiagnostics
-from polyad.models.views.stability import bootstrap_stability
+from polyad.models.views.factor_model import FactorModel
+from polyad.models.views.stability import stability_of_factors
 
 Statistics = Literal["auto", "third", "fourth", "characteristic", "generalised"]
 Metric = Literal["auto", "cca", "scale", "none"]
 SimilarityMethod = Literal["exact", "sh-rt", "just", "jdtm", "first_order", "schur", "spectral"]
 
 
-class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TwoViewModel(FactorModel):
     """Base of the models of two views; not a model by itself.
 
     A subclass says which views hold counts, and sets its loadings from the factors in ``_unfold``.
     """
 
-    has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 2
     signs_by: ClassVar[str] = "x"  # see polyad.models.recipes.factors.linear_factors
     usual_step: ClassVar[float] = 0.6  # of the points at which the characteristic function is taken
@@ -45,8 +42,6 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
     x_mean_: FloatArray
     y_mean_: FloatArray
     correlations_: FloatArray
-    diagnostics_: FactorDiagnostics
-    n_features_in_: int
     x_vocabulary_: tuple[str, ...] | None
     y_vocabulary_: tuple[str, ...] | None
     x_text_options_: Any
@@ -186,7 +181,8 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
         """Return for each factor how well it comes back on resampled rows, K numbers from 0 to 1.
 
         Blocks of consecutive rows are drawn with replacement and the model is fitted again; the number is the mean
-        cosine between the loadings of a factor and of its best match, over both views and all resamples.
+        cosine between the loadings of a factor and of its best match, over both views and all resamples. A factor that
+        the data do not single out is near what a random one gives.
 
         Parameters
         ----------
@@ -198,7 +194,7 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
             Seed of the draws.
         """
         check_is_fitted(self)
-        return bootstrap_stability(self, X, _as_columns(Y), n_resamples=n_resamples, random_state=random_state)
+        return stability_of_factors(self, X, _as_columns(Y), n_resamples, random_state)
 
     def _checked(self, view: Any, name: str) -> Source:
         """Return a view as a source of its kind; messages say which view it is."""
@@ -236,11 +232,6 @@ class TwoViewModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Transform
             refuse_other_names(view, getattr(self, "y_feature_names_in_", None), "Y")
             refuse_other_columns(source.n_columns, n_columns, "Y")
         return source
-
-    @property
-    def n_iter_(self) -> int:
-        """Sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
 
     @property
     def _n_features_out(self) -> int:

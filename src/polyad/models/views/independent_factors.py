@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import linalg
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
@@ -23,16 +22,15 @@ from polyad.models.checks import refuse_unknown
 from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.mixtures.views import kind_of
-from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
 from polyad.models.stopwatch import StopWatch
 from polyad.models.views.diagnostics import FactorDiagnostics
+from polyad.models.views.factor_model import FactorModel
 from polyad.moments.views.exchangeable import OBSERVATIONS, FactorMoments, Halves, exchangeable_moments
 
 STATISTICS = ("auto", "third", "fourth")
 
 
-class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class IndependentFactors(FactorModel):
     """Independent factors that two or more exchangeable views are linear in.
 
     The same thing measured several times, sentences of one document, repetitions of an experiment: given the factors,
@@ -76,7 +74,7 @@ class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Tra
     feature_names_in_
         The names of the columns, where all views were tables with the same names.
     view_columns_
-        The names of the columns of each view that was a table, and None for others. A file does not keep them.
+        The names of the columns of each view that was a table, and None for others.
     diagnostics_
         A :class:`polyad.models.views.diagnostics.FactorDiagnostics`.
 
@@ -89,10 +87,8 @@ class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Tra
     ((3,), (20000, 3))
     """
 
-    has_topics: ClassVar[bool] = False
     n_views: ClassVar[int] = 0  # any number of them
 
-    n_features_in_: int
     view_columns_: list[tuple[str, ...] | None]
 
     def __init__(
@@ -141,8 +137,8 @@ class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Tra
         with watch("diagonalise"):
             found = diagonaliser(self.method)((halves[0] + halves[1]) / 2, max_iter=self.max_iter)
             cumulants = _cumulants(moments, whitening.whitener, images, statistics, found)
-        self._keep_columns(views)
         self.mean_, self.n_features_in_ = moments.mean, moments.mean.size
+        self._set_columns([names_of_columns(view) for view in views])
         columns = (images @ found.rotation).T
         order = np.argsort(-(columns**2).sum(axis=1), kind="stable")
         scaled = self._scaled(columns[order], cumulants[order], statistics, observation == "poisson")
@@ -184,30 +180,24 @@ class IndependentFactors(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, Tra
         """Fit, and return the estimates of the factors."""
         return self.fit(views).transform(views)
 
-    @property
-    def n_iter_(self) -> int:
-        """Sweeps or iterations of the diagonaliser."""
-        return self.diagnostics_.n_iter
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
         return tags
 
-    def _keep_columns(self, views: Any) -> None:
-        self.view_columns_ = [names_of_columns(view) for view in views]
-        first = self.view_columns_[0]
-        if first is not None and set(self.view_columns_) == {first}:
-            self.feature_names_in_ = np.array(first, dtype=object)
+    def _set_columns(self, columns: list[tuple[str, ...] | None] | None) -> None:
+        """Set the names of the columns of each view of the fit; None where none are known."""
+        self.view_columns_ = [] if columns is None else columns
+        known = {names for names in self.view_columns_ if names is not None}
+        if any(len(names) != self.n_features_in_ for names in known):
+            raise ValueError(f"its views have {self.n_features_in_} columns, and there are names for another number")
+        if len(known) == 1 and None not in self.view_columns_:
+            self.feature_names_in_ = np.array(known.pop(), dtype=object)
 
     def _refuse_other_names(self, views: Any) -> None:
         """Refuse a table whose columns are those of no view of the fit; views are exchangeable, so any will do."""
-        known = [names for names in getattr(self, "view_columns_", ()) if names is not None]
+        known = [names for names in self.view_columns_ if names is not None]
         if not known and hasattr(self, "feature_names_in_"):  # of a model that was loaded
             known = [tuple(self.feature_names_in_)]
         for number, view in enumerate(views):

@@ -1,6 +1,6 @@
 """Polylingual topics: two or more aligned texts whose documents share their topics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
@@ -22,7 +22,7 @@ from polyad.inference.posterior import topic_shares
 from polyad.inference.prediction import cross_log_likelihood
 from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.metrics.words import top_words, word_scores
-from polyad.models.features import refuse_other_columns, refuse_other_words
+from polyad.models.features import refuse_other_columns, refuse_other_words, views_by_name
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.aligned_start import (
     AlignedStart,
@@ -98,6 +98,8 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
         What :meth:`project` takes off: the mean of the documents fitted to.
     vocabularies_ : list
         The words of each view; None for a view whose counts came without words.
+    view_names_ : tuple or None
+        The names of the views, where they were given by name.
     diagnostics_ : Diagnostics
         Spectrum, energy, what was too short or never seen, seconds of each step.
 
@@ -121,6 +123,7 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
     centres_: list[FloatArray]
     vocabularies_: list[tuple[str, ...] | None]
     text_options_: list[Any]
+    view_names_: tuple[str, ...] | None
     diagnostics_: Diagnostics
 
     def __init__(
@@ -157,7 +160,7 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
         views
             A list of two or more views, documents x words each: row i of all of them belongs together, and a view
             that lacks a document has an empty row. Each is anything that :meth:`LDA.fit` takes; a source of several
-            views is a list of them.
+            views is a list of them. Views with names are a mapping, such as ``{"en": X1, "fr": X2}``.
         y
             Ignored.
         sample_weight
@@ -188,6 +191,7 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
 
     def _checked_views(self, views: Any) -> list[Source]:
         """Return the views that were given, and keep their words."""
+        self.view_names_ = tuple(map(str, views)) if isinstance(views, Mapping) else None
         given = [counted(view) for view in _listed(views)]
         sources = [_counts(view, number) for number, view in enumerate(given)]
         # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
@@ -276,7 +280,7 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
     def _known_views(self, views: Any) -> dict[int, Source]:
         """Return the views that are given, by their numbers, checked against those fitted to."""
         check_is_fitted(self, "components_")
-        given = _listed(views, at_least=1)
+        given = views_by_name(views, self.view_names_) if isinstance(views, Mapping) else _listed(views, at_least=1)
         if len(given) != len(self.components_):
             raise ValueError(
                 f"{len(given)} views are given, and the model was fitted with {len(self.components_)}: give one entry "
@@ -304,7 +308,7 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
         ----------
         views
             One entry for each view that the model was fitted with, in the same order: documents x words, or None for
-            a view that is not known.
+            a view that is not known; or a mapping with some of the views by their names.
 
         Notes
         -----
@@ -405,6 +409,8 @@ def _listed(views: Any, at_least: int = 2) -> list[Any]:
     """Return views as a list of them, or say what is wrong."""
     if isinstance(views, Source):
         views = [view_of(views, number) for number in range(len(views.widths))]
+    if isinstance(views, Mapping):
+        views = list(views.values())
     if not isinstance(views, list | tuple):
         raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, ...]).")
     if len(views) < at_least:

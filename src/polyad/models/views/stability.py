@@ -11,33 +11,8 @@ from polyad.base.arrays import FloatArray
 N_BLOCKS = 50  # rows that stand together are drawn together: neighbours are often not independent
 
 
-def bootstrap_stability(model: Any, X: Any, Y: Any, *, n_resamples: int = 5, random_state: int = 0) -> FloatArray:
-    """Return for each factor of a fitted model how well it comes back on resampled rows, K numbers in [0, 1].
-
-    Blocks of consecutive rows are drawn with replacement and the model is fitted again; the number is the mean cosine
-    between the loadings of a factor and of its best match, over both views and all resamples. 1 is perfect; a factor
-    that the data do not single out is near what a random one gives.
-
-    Parameters
-    ----------
-    model
-        A fitted two-view model.
-    X, Y
-        The data it was fitted to, in memory.
-    n_resamples
-        How often to fit again.
-    random_state
-        Seed of the draws.
-
-    Examples
-    --------
-    >>> from polyad.datasets.views import make_nongaussian_cca
-    >>> from polyad.models.views.nongaussian import NonGaussianCCA
-    >>> sample = make_nongaussian_cca(4000, (6, 5), 2, private_length=100.0)
-    >>> model = NonGaussianCCA(2).fit(sample.X, sample.Y)
-    >>> bool((bootstrap_stability(model, sample.X, sample.Y, n_resamples=2) > 0.9).all())
-    True
-    """
+def stability_of_factors(model: Any, X: Any, Y: Any, n_resamples: int, random_state: int) -> FloatArray:
+    """Return for each factor of a fitted model how well it comes back on resampled rows; see ``TwoViewModel``."""
     rng = np.random.default_rng(random_state)
     views: list[Any] = [view.tocsr() if hasattr(view, "tocsr") else np.asarray(view) for view in (X, Y)]
     n_rows = views[0].shape[0]

@@ -21,18 +21,10 @@ ALL_PAIRS = 20  # up to this many components all contractions of order four are 
 
 @dataclass(frozen=True)
 class SignalWhitening:
-    """How signals are whitened: ``whitening(block)`` gives the rows ``W (x - mean)`` of a block.
+    """How signals are whitened: ``whitening(block)`` gives the rows ``W (x - mean)`` of a block."""
 
-    Attributes
-    ----------
-    whitener
-        K x M.
-    mean
-        M.
-    """
-
-    whitener: FloatArray
-    mean: FloatArray
+    whitener: FloatArray  # K x M
+    mean: FloatArray  # M
 
     def __call__(self, block: Block) -> FloatArray:
         """Return the whitened rows of a block, centred."""

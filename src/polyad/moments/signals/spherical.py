@@ -21,30 +21,15 @@ from polyad.moments.views.cross import dense_rows
 
 @dataclass(frozen=True)
 class SphericalMoments:
-    """Moments of a mixture of K spherical Gaussians, less what its variances add to them.
+    """Moments of a mixture of K spherical Gaussians, less what its variances add to them."""
 
-    Attributes
-    ----------
-    mean
-        M.
-    spectrum
-        Eigenvalues of the covariance of the points, largest first.
-    variance
-        The mean variance of a component along one axis: the mean of the M - K + 1 smallest eigenvalues.
-    whitener
-        K - 1 x M, with W S W' = I for the covariance S of the means.
-    skew
-        W sum_k w_k s_k (m_k - mean), with s_k the variance of component k.
-    third
-        K x K x K: the third moment of the means, with the constant as the last coordinate, whitened. It is
-        ``sum_k w_k^(-1/2) v_k (x) v_k (x) v_k`` with orthonormal v_k.
-    """
-
-    mean: FloatArray
-    spectrum: FloatArray
-    variance: float
-    whitener: FloatArray
-    skew: FloatArray
+    mean: FloatArray  # M
+    spectrum: FloatArray  # eigenvalues of the covariance of the points, largest first
+    variance: float  # the mean variance of a component along one axis: the mean of the M - K + 1 smallest eigenvalues
+    whitener: FloatArray  # K - 1 x M, with W S W' = I for the covariance S of the means
+    skew: FloatArray  # W sum_k w_k s_k (m_k - mean), with s_k the variance of component k
+    # K x K x K: the third moment of the means, with the constant as the last coordinate, whitened. It is ``sum_k
+    # w_k^(-1/2) v_k (x) v_k (x) v_k`` with orthonormal v_k.
     third: FloatArray
 
 

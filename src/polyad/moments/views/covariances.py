@@ -12,14 +12,9 @@ from polyad.engine import Block, Largest, Source, total
 
 @dataclass(frozen=True)
 class ProcessingPoints:
-    """Points t = (t1, t2) at which generalised covariances are taken.
+    """Points t = (t1, t2) at which generalised covariances are taken."""
 
-    Attributes
-    ----------
-    x, y
-        P x M1 and P x M2.
-    """
-
+    # P x M1 and P x M2.
     x: FloatArray
     y: FloatArray
 
@@ -44,27 +39,16 @@ def unit_scales(covariances: tuple[FloatArray, FloatArray], step: float) -> tupl
 
 @dataclass(frozen=True)
 class ViewAtPoints:
-    """One view seen through a whitener at some processing points.
+    """One view seen through a whitener at some processing points."""
 
-    Attributes
-    ----------
-    whitener
-        K x M.
-    mean
-        M.
-    points
-        P x M.
-    is_counts
-        Whether the view holds Poisson counts: it is then divided by e^t, as eqs (25) and (27) of "Beyond CCA" ask for.
-    """
-
-    whitener: FloatArray
-    mean: FloatArray
-    points: FloatArray
+    whitener: FloatArray  # K x M
+    mean: FloatArray  # M
+    points: FloatArray  # P x M
+    # Whether the view holds Poisson counts: it is then divided by e^t, as eqs (25) and (27) of "Beyond CCA" ask for.
     is_counts: bool
 
     def exponents(self, rows: Any) -> FloatArray:
-        """Return the products of rows with the points, one column a point."""
+        """Return the products of rows with the points, one column per point."""
         exponents: FloatArray = rows @ self.points.T
         return exponents
 

@@ -41,18 +41,10 @@ class CrossMoments:
 
 @dataclass(frozen=True)
 class CentredProjection:
-    """Rows of a view, less its mean, along K directions; sparse rows stay sparse until they are projected.
+    """Rows of a view, less its mean, along K directions; sparse rows stay sparse until they are projected."""
 
-    Attributes
-    ----------
-    columns
-        M x K, the directions.
-    shift
-        K, the mean along them.
-    """
-
-    columns: FloatArray
-    shift: FloatArray
+    columns: FloatArray  # M x K, the directions
+    shift: FloatArray  # K, the mean along them
 
     def __call__(self, rows: Any) -> FloatArray:
         """Return the projected rows."""

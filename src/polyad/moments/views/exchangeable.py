@@ -32,49 +32,29 @@ Halves = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class FactorMoments:
-    """Moments of independent factors.
+    """Moments of independent factors."""
 
-    Attributes
-    ----------
-    mean
-        M.
-    second
-        Pairs, M x M, as an operator; a product is a pass.
-    third
-        ``third(whitener, images)`` with K x M and ``second @ whitener.T``: triples along the whitener, K x K x K, from
-        the even and from the odd rows. None where there are too few views.
-    fourth
-        ``fourth(whitener, images, directions)`` with P x K directions u: quadruples along the whitener and twice along
-        u, P x K x K, from the even and from the odd rows. None where there are too few views.
-    spread
-        ``spread(whitener)``: the second moment of one view along the whitener, K x K: factors and noise.
-    """
-
-    mean: FloatArray
-    second: LinearOperator
+    mean: FloatArray  # M
+    second: LinearOperator  # pairs, M x M, as an operator; a product is a pass
+    # ``third(whitener, images)`` with K x M and ``second @ whitener.T``: triples along the whitener, K x K x K, from
+    # the even and from the odd rows. None where there are too few views.
     third: Callable[[FloatArray, FloatArray], Halves] | None
+    # ``fourth(whitener, images, directions)`` with P x K directions u: quadruples along the whitener and twice along u,
+    # P x K x K, from the even and from the odd rows. None where there are too few views.
     fourth: Callable[[FloatArray, FloatArray, FloatArray], Halves] | None
+    # ``spread(whitener)``: the second moment of one view along the whitener, K x K: factors and noise.
     spread: Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Views put together, and how their rows are projected: ``W (x - mean)``, the mean over the views of a group.
+    """Views put together, and how their rows are projected: ``W (x - mean)``, the mean over the views of a group."""
 
-    Attributes
-    ----------
-    views
-        The numbers of the views of each group.
-    columns, shift
-        M x K, the directions, and the mean along them.
-    poisson
-        Whether the variance of counts is taken off where a view stands in a product twice.
-    """
-
-    views: tuple[tuple[int, ...], ...]
+    views: tuple[tuple[int, ...], ...]  # the numbers of the views of each group
+    # M x K, the directions, and the mean along them.
     columns: FloatArray
     shift: FloatArray
-    poisson: bool
+    poisson: bool  # whether the variance of counts is taken off where a view stands in a product twice
 
     def rows(self, block: Block) -> list[FloatArray]:
         """Return the projected rows of each group."""

@@ -18,15 +18,9 @@ from polyad.moments.views.cumulants import own_counts, weighted_products
 
 @dataclass(frozen=True)
 class PairWeights:
-    """How much a pair of texts counts in the moments: a function of the lengths of the two.
+    """How much a pair of texts counts in the moments: a function of the lengths of the two."""
 
-    Attributes
-    ----------
-    total
-        The sum over all pairs of what they share the whole by.
-    """
-
-    total: float
+    total: float  # the sum over all pairs of what they share the whole by
 
     def shares(self, block: Block) -> FloatArray:
         """Return the share of each pair in the moments: the root of the product of lengths, over the total."""
@@ -65,24 +59,14 @@ def _inverse_lengths(block: Block) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class TextSummary:
-    """Totals of two aligned texts.
+    """Totals of two aligned texts."""
 
-    Attributes
-    ----------
-    n_pairs
-        Pairs of texts.
-    total_share
-        What pairs share the moments by, in all: see :class:`PairWeights`.
-    x_frequency, y_frequency
-        Documents in which every word occurs, M1 and M2.
-    x_totals, y_totals
-        Tokens of every word.
-    """
-
-    n_pairs: int
-    total_share: float
+    n_pairs: int  # pairs of texts
+    total_share: float  # what pairs share the moments by, in all: see :class:`PairWeights`
+    # Documents in which every word occurs, M1 and M2.
     x_frequency: NDArray[np.int64]
     y_frequency: NDArray[np.int64]
+    # Tokens of every word.
     x_totals: FloatArray
     y_totals: FloatArray
 

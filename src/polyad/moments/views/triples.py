@@ -40,6 +40,18 @@ class ThreeViews:
     n_rows: int
 
 
+def clearness(moments: ThreeViews, n_components: int) -> float:
+    """Return the K-th singular value of the scaled moments of the pair over the largest that noise alone would have."""
+    if not isinstance(moments.second, np.ndarray):
+        return np.inf  # wide views; whitening has its own guard
+    left, right, _ = (1 / scale for scale in moments.scales)
+    values = np.linalg.svd(left[:, None] * moments.second * right, compute_uv=False)
+    if values.size < n_components:
+        return 0.0
+    noise = (np.sqrt(left.size) + np.sqrt(right.size)) / np.sqrt(moments.n_rows)
+    return float(values[n_components - 1] / noise)
+
+
 def three_views_population(
     weights: FloatArray, a: FloatArray, b: FloatArray, c: FloatArray, n_rows: int = 1 << 40
 ) -> ThreeViews:

@@ -1,0 +1,109 @@
+"""What a fit costs, as a function of documents, topics, words, workers and network: slopes of measured fits.
+
+The work of a fit is a sum of terms, each so many seconds of a core for a cell of the counts:
+
+    reading    C
+    moments    S + K S + K M          S of the C cells are sampled for them
+    passes     P C + P K C + P K M    P likelihood passes over all cells, and over tables of M words
+    prior      C + K C
+
+Slopes are the non-negative least squares of all fits from shards but the largest, which is then predicted. On a cluster
+the work is divided by the cores of all workers; every half of a pass sends the topics, K M numbers of 4 bytes, to each
+worker and as many back, and what a byte costs is told by fits with Dask beside those with threads on the same cores.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+TERMS = {
+    "read": ("cells",),
+    "moments": ("sampled cells", "K sampled cells", "K words"),
+    "polish": ("passes cells", "passes K cells", "passes K words"),
+    "prior": ("cells", "K cells"),
+}
+HALVES, TABLE_BYTES = 2, 4
+
+
+def term(name: str, found: dict) -> float:
+    """Return the size of a term for a fit."""
+    sizes = {"cells": found["cells"], "sampled": found["sampled"], "K": found["topics"], "passes": found["passes"],
+             "words": found["words"]}  # fmt: skip
+    return float(np.prod([sizes[part] for part in name.split()]))
+
+
+@dataclass(frozen=True)
+class CostModel:
+    """Seconds of a core for each term of each step, and of the network for each byte.
+
+    Attributes
+    ----------
+    slopes
+        For every step and term the seconds of a core.
+    byte_seconds
+        Of a byte that a worker gets or gives; 0 where no fit with Dask was measured.
+    largest, predicted, measured
+        The name of the largest fit, the seconds that smaller ones predict for it, and those that it took.
+    """
+
+    slopes: dict[str, dict[str, float]]
+    byte_seconds: float
+    largest: str
+    predicted: float
+    measured: float
+
+    def seconds(self, found: dict, n_workers: int = 1, cores: int = 2) -> float:
+        """Return the seconds of a fit: on one machine, or on so many workers of so many cores each."""
+        work = sum(slope * term(name, found) for step in self.slopes.values() for name, slope in step.items())
+        return work / (n_workers * cores) + (network(found, n_workers) * self.byte_seconds if n_workers > 1 else 0.0)
+
+    def __str__(self) -> str:
+        lines = [f"cost model: {self.largest} predicted {self.predicted:,.0f} s, measured {self.measured:,.0f} s"]
+        for step, slopes in self.slopes.items():
+            terms = " + ".join(f"{1e9 * slope:.3g} {name}" for name, slope in slopes.items() if slope > 0)
+            lines.append(f"  {step}: nanoseconds of a core = {terms or 0}")
+        lines.append(f"  network: {1e9 * self.byte_seconds:.3g} nanoseconds for a byte")
+        return "\n".join(lines)
+
+
+def network(found: dict, n_workers: int) -> float:
+    """Return the bytes that likelihood passes send to workers and get back."""
+    return 2.0 * HALVES * found["passes"] * TABLE_BYTES * found["topics"] * found["words"] * n_workers
+
+
+def slopes_of(fits: list[dict]) -> dict[str, dict[str, float]]:
+    """Return the slopes of every step that explain some fits best."""
+    slopes = {}
+    for step, names in TERMS.items():
+        sizes = np.array([[term(name, found) for name in names] for found in fits])
+        seconds = np.array([found["steps"][step] * found["cores"] for found in fits])
+        scale = np.maximum(sizes.max(axis=0), 1.0)
+        found, _ = nnls(sizes / scale / seconds[:, None], np.ones(len(fits)))  # each fit as well as any, in proportion
+        slopes[step] = dict(zip(names, (found / scale).tolist()))
+    return slopes
+
+
+def from_results(results: dict[str, dict]) -> CostModel | None:
+    """Return the model of measured fits; None where there are fewer than three from shards."""
+    fits = {name: found for name, found in results.items() if name.startswith("fit ") and " shards" in name}
+    if len(fits) < 3:
+        return None
+    largest = max(fits, key=lambda name: (fits[name]["cells"], fits[name]["topics"]))
+    slopes = slopes_of([found for name, found in fits.items() if name != largest])
+    alone = CostModel(slopes, 0.0, largest, 0.0, fits[largest]["seconds"])
+    predicted = alone.seconds(fits[largest], cores=fits[largest]["cores"])
+    return CostModel(slopes, _byte_seconds(results), largest, predicted, fits[largest]["seconds"])
+
+
+def _byte_seconds(results: dict[str, dict]) -> float:
+    """Return the seconds for a byte, from Dask on two workers beside threads on two cores."""
+    pairs = [
+        (found, results[name.replace("dask 2", "shards")])
+        for name, found in results.items()
+        if name.startswith("europarl dask 2") and name.replace("dask 2", "shards") in results
+    ]
+    if not pairs:
+        return 0.0
+    dask, threads = pairs[-1]
+    return max(dask["seconds"] - threads["seconds"], 0.0) / network(dask, 2)

@@ -1,0 +1,98 @@
+"""Compiled loops of variational inference (Blei, Ng and Jordan 2003), in the layout of :mod:`.topics`."""
+
+import numpy as np
+
+from polyad.base.compiled import compiled, inlined
+from polyad.inference.kernels.topics import ONE, TINY, ZERO, gather_rows, longest_row, write_shares
+
+
+@inlined
+def digamma(x):  # type: ignore[no-untyped-def]
+    """Digamma of a positive number: shifted up to 6, then the asymptotic series; right to 1e-9."""
+    shift = 0.0
+    while x < 6.0:
+        shift -= 1.0 / x
+        x += 1.0
+    inverse = 1.0 / (x * x)
+    series = inverse * (1.0 / 12 - inverse * (1.0 / 120 - inverse * (1.0 / 252 - inverse * (1.0 / 240))))
+    return shift + np.log(x) - 0.5 / x - series
+
+
+@inlined
+def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered, inverse, n_iter):  # type: ignore[no-untyped-def]
+    """Iterate ``gamma <- prior + weights * (rows' (counts / (rows weights)))``, weights = exp(digamma(gamma)).
+
+    The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it. Returns the
+    logarithm of the scale that was taken out of the weights.
+    """
+    n, K = rows.shape
+    shift = 0.0
+    for iteration in range(n_iter):
+        shift = digamma(gamma[0])
+        for k in range(1, n_topics):
+            shift = max(shift, digamma(gamma[k]))
+        for k in range(K):
+            gathered[k] = ZERO
+            # The scale of the weights cancels; the largest is 1, or those of many small topics would underflow.
+            weights[k] = np.float32(np.exp(digamma(gamma[k]) - shift)) if k < n_topics else ZERO
+        for i in range(n):
+            total = TINY
+            for k in range(K):
+                total += weights[k] * rows[i, k]
+            inverse[i] = ONE / total
+            weight = counts[i] / total
+            for k in range(K):
+                gathered[k] += weight * rows[i, k]
+        if iteration < n_iter - 1:
+            for k in range(K):
+                gamma[k] = prior[k] + weights[k] * gathered[k]
+    return shift
+
+
+@compiled(fastmath=True)
+def infer_shares_variational(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, out
+):
+    """Topic shares with fixed topics, for documents first to last: means of the variational posterior."""
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    inverse = np.empty(longest, np.float32)
+    gamma, weights, gathered = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = gather_rows(start, n, words, counts, topics, rows)
+        for k in range(K):
+            gamma[k] = prior[k] * (ONE + length / prior_total)
+        _variational_tokens(
+            rows[:n], counts[start : start + n], prior, n_topics, gamma, weights, gathered, inverse, n_iter
+        )
+        for k in range(K):
+            gathered[k] *= weights[k]
+        write_shares(gathered, prior, out[d])
+
+
+@compiled(fastmath=True)
+def expect_variational(  # type: ignore[no-untyped-def]
+    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
+):
+    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each.
+
+    ``shift_of`` gets the logarithm of the scale that was taken out of a document's weights.
+    """
+    K = topics.shape[1]
+    longest = longest_row(first, last, indptr)
+    rows = np.empty((longest, K), np.float32)
+    gathered = np.empty(K, np.float32)
+    prior_total = prior.sum()
+    for d in range(first, last):
+        start, n = indptr[d], indptr[d + 1] - indptr[d]
+        length = gather_rows(start, n, words, counts, topics, rows)
+        if not warm:
+            for k in range(K):
+                gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
+        shift_of[d] = _variational_tokens(
+            rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
+            inverse[start : start + n], n_iter,
+        )  # fmt: skip
