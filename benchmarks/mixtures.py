@@ -4,10 +4,11 @@
     python benchmarks/mixtures.py gaussian --full
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), letters and cells (real data
-from ``../shared/data``). hmmlearn and StepMix run in an environment of their own, benchmarks/.peers-mixtures, each case
-in a fresh process; seconds are those of the fits alone. A peer with ten starts is ten fits and the best of them by its
-likelihood. Likelihood is that of the data, and of as many new rows of the same model, in nats a row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), and letters, eeg, languages
+and cells (real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own,
+benchmarks/.peers-mixtures, each case in a fresh process; seconds are those of the fits alone. A peer with ten starts is
+ten fits and the best of them by its likelihood. Likelihood is that of the data, and of as many new rows of the same
+model, in nats a row.
 """
 
 import argparse
@@ -53,7 +54,7 @@ STARTS = 10
 def main():
     """Run the sections asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = {"gaussian": gaussian, "chains": chains, "classes": classes, "letters": letters, "cells": cells}
+    sections = {part.__name__: part for part in (gaussian, chains, classes, letters, eeg, languages, cells)}
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
@@ -289,14 +290,66 @@ def letters(full):
     for state in range(2):
         found = sorted((i for i in range(26) if state_of[i] == state), key=lambda i: -shares[state, i])
         print(f"{'' if state else chr(10)}state {state}: {' '.join(alphabet[i] for i in found)}")
-    rows = [
-        {"method": "polyad", "seconds": seconds, "nats": model.score(X, lengths) / len(X), "new nats": float("nan")}
-    ]
-    if full:
-        rows += peer_rows(
-            "hmmlearn", peer("hmmlearn", X=X, lengths=lengths, new=X, new_lengths=lengths, K=2, emission="categorical")
-        )
-    show(f"letters of {len(sequences)} addresses: {len(X):,}", rows)
+    against_hmmlearn(f"letters of {len(sequences)} addresses: {len(X):,}", model, seconds, X, lengths)
+
+
+def eeg(full):
+    """Find states of a brain: how strong eight directions of 32 channels are in every quarter of a second."""
+    from polyad import HiddenMarkov
+
+    path = DATA / "eeg" / "eeglab_sample.npz"
+    if not path.exists():
+        print(f"\neeg: {path} is not there")
+        return
+    signals = np.load(path)["X"].T.astype(float)
+    signals -= signals.mean(axis=0)
+    _, _, directions = np.linalg.svd(signals[::10], full_matrices=False)
+    windows = (signals @ directions[:8].T)[: len(signals) // 32 * 32].reshape(-1, 32, 8)
+    X = np.log(windows.var(axis=1))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    lengths = np.array([len(X)])
+    HiddenMarkov(2, emission="gaussian", max_iter=1).fit(X[:50])
+    for K in (3, 5):
+        model, seconds = timed(lambda K=K: HiddenMarkov(K, emission="gaussian").fit(X, lengths))
+        against_hmmlearn(f"EEG: {len(X)} windows, 8 powers, {K} states", model, seconds, X, lengths)
+
+
+def against_hmmlearn(title, model, seconds, X, lengths):
+    """Show a fitted chain of real data beside hmmlearn's with one start and with ten; the truth is not known."""
+    rows = [{"method": "polyad", "seconds": seconds, "nats": model.score(X, lengths) / len(X)}]
+    arrays = {"X": X, "lengths": lengths, "new": X, "new_lengths": lengths}
+    done = peer("hmmlearn", **arrays, K=model.n_components, emission=model.emission)
+    rows += [{name: row[name] for name in row if name != "new nats"} for row in peer_rows("hmmlearn", done)]
+    show(title, rows)
+
+
+def languages(full):
+    """Find topics of three aligned texts: French, and English cut into two languages that share no word."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from polyad import PolylingualLDA
+
+    path = DATA / "canada_acts_en_fr" / "sections.jsonl.gz"
+    if not path.exists():
+        print(f"\nlanguages: {path} is not there")
+        return
+    with gzip.open(path, "rt") as file:
+        sections = [json.loads(line) for line in file]
+    counts, words = [], []
+    for code in ("en", "fr"):
+        vectorizer = CountVectorizer(min_df=30, max_df=0.1, token_pattern=r"[^\W\d_]{3,}")
+        counts.append(sparse.csr_array(vectorizer.fit_transform(section[code] for section in sections)))
+        words.append(vectorizer.get_feature_names_out())
+    views = [sparse.csr_array(counts[0][:, ::2]), sparse.csr_array(counts[0][:, 1::2]), counts[1]]
+    names = [words[0][::2], words[0][1::2], words[1]]
+    model, seconds = timed(lambda: PolylingualLDA(20).fit(views))
+    print(f"\n{len(sections):,} sections of acts, 20 topics in three languages: {seconds:.1f} s")
+    for topic in range(10):
+        lines = []
+        for shown, vocabulary in zip(model.components_, names):
+            lift = shown[topic] * np.log(shown[topic] / shown.mean(axis=0) + 1e-12)
+            lines.append(" ".join(vocabulary[i] for i in np.argsort(-lift)[:5]))
+        print(f"  {topic}: " + " | ".join(lines))
 
 
 def cells(full):

@@ -166,7 +166,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=5)
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # peers that stop early say so for every draw
-    ICA(2).fit(make_ica(100, 2).X)  # loads what is compiled
+    for K in (2, 24):  # loads what is compiled
+        ICA(K).fit(make_ica(10_000, K).X)
     for name in args.cases or CASES:
         CASES[name](args.draws)
 

@@ -48,6 +48,8 @@ def _on_disk(source: Source) -> Source:
 
 def _in_memory(source: Source) -> Arrays:
     order = canonical_order(content_keys(source))
+    if source.n_shards == 1:  # and still one
+        return Arrays((rows_of_block(source.shard(0), order),), source.widths)
     edges = shard_edges(np.concatenate([[0], np.cumsum(rows(row_cells, source)[order])]))
     shards = [taken_rows(source, order[first:last], first) for first, last in pairwise(edges)]
     return Arrays(tuple(shards), source.widths)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
+from polyad.base.compiled import compiled
 from polyad.engine.blocks import Block, is_sparse
 from polyad.engine.runners import rows
 from polyad.engine.sources import Source
@@ -53,11 +54,31 @@ def _count_keys(number: int, view: Any) -> NDArray[np.uint64]:
 
 def _value_keys(number: int, view: FloatArray) -> NDArray[np.uint64]:
     """Return keys of measurements, by the bits of each: whole numbers, which add up to the same in any order."""
-    values = np.where(np.isnan(view), np.nan, view + 0.0)  # one NaN, and one zero
-    bits = np.ascontiguousarray(values).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(32))) * SCATTER
-    bits ^= bits >> np.uint64(29)
-    return bits @ _column_weights(number, view.shape[1])
+    keys: NDArray[np.uint64] = _added_bits(
+        np.ascontiguousarray(view).view(np.uint64), _column_weights(number, view.shape[1]), SCATTER
+    )
+    return keys
+
+
+@compiled
+def _added_bits(cells, weights, scatter):  # type: ignore[no-untyped-def]
+    N, M = cells.shape
+    infinite, nan = np.uint64(0x7FF0000000000000), np.uint64(0x7FF8000000000000)
+    without_sign = np.uint64(0x7FFFFFFFFFFFFFFF)
+    keys = np.empty(N, np.uint64)
+    for n in range(N):
+        key = np.uint64(0)
+        for m in range(M):
+            bits = cells[n, m]
+            if bits & without_sign == 0:  # one zero, and one NaN
+                bits = np.uint64(0)
+            elif bits & without_sign > infinite:
+                bits = nan
+            bits = (bits ^ (bits >> np.uint64(32))) * scatter
+            bits ^= bits >> np.uint64(29)
+            key += bits * weights[m]
+        keys[n] = key
+    return keys
 
 
 @cache
@@ -74,6 +95,10 @@ def _column_weights(view: int, n_columns: int) -> NDArray[np.uint64]:
 
 def canonical_order(keys: NDArray[np.uint64]) -> NDArray[np.intp]:
     """Return the row numbers in the canonical order."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    if (ordered[1:] != ordered[:-1]).all():
+        return order
     return np.argsort(_spread_out(keys), kind="stable")
 
 

@@ -103,7 +103,8 @@ def resident(source: Source) -> Source:
 def rows_of_block(block: Block, chosen: NDArray[np.intp], start: int = 0) -> Block:
     """Return some rows of a block, by their numbers in it."""
     return Block(
-        tuple(view[chosen] for view in block.views),
+        # Of dense rows several times as fast as an index.
+        tuple(view[chosen] if is_sparse(view) else np.take(view, chosen, axis=0) for view in block.views),
         tuple(None if tokens is None else tokens[chosen] for tokens in block.lengths),
         start,
     )

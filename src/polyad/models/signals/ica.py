@@ -15,7 +15,7 @@ from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.symmetric import RankError
-from polyad.engine import Block, Source, rows, signal_blocks, single_threaded_blas
+from polyad.engine import Block, Source, ordered_by_content, resident, rows, signal_blocks, single_threaded_blas
 from polyad.inference.scores import CONTRASTS
 from polyad.inference.separation import separate
 from polyad.models.features import signal_source
@@ -159,7 +159,9 @@ class ICA(FactorModel):
             Not used.
         """
         _refuse_unknown(self)
-        watch, source = StopWatch(), signal_source(self, X, reset=True)
+        watch, given = StopWatch(), signal_source(self, X, reset=True)
+        # Any order of rows gives the same bytes, but for data of several shards: to rounding there.
+        source = ordered_by_content(resident(given)) if given.n_shards == 1 else given
         with watch("whiten"):
             self.mean_, covariance = self._mean_and_covariance(source)
             whitener, spectrum = _pca_whitener(covariance, self.n_components)
@@ -167,7 +169,7 @@ class ICA(FactorModel):
             whitening = moments.SignalWhitening(whitener, self.mean_)
         with watch("moments"):
             few = rows_for_start(source, whitener.shape[0]) if self._polishes else source
-            start = self._start(source, few, whitening)
+            start = self._start(source, few, whitening, given)
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
         if self._polishes:
@@ -242,7 +244,7 @@ class ICA(FactorModel):
             raise ValueError(f"whiten=False keeps all {mean.size} channels; n_components is {self.n_components!r}.")
         return np.zeros_like(mean), covariance
 
-    def _start(self, source: Source, few: Source, whitening: moments.SignalWhitening) -> Start:
+    def _start(self, source: Source, few: Source, whitening: moments.SignalWhitening, given: Source) -> Start:
         """Return the sources of white signals that the moments, or the user, begin with."""
         if self.w_init is not None:
             return start_of_user(self.w_init, whitening)
@@ -253,7 +255,7 @@ class ICA(FactorModel):
                 return self._by_similarity(_matrices(statistics, rows, whitening, self.step))
 
             start = Start(statistics, reliability, *unmix(source))
-            warn_where_halves_disagree(source, lambda rows: unmix(rows)[0])
+            warn_where_halves_disagree(given, lambda rows: unmix(rows)[0])  # in stretches of time
             return start
         many = self._polishes and whitening.n_components > FEW
         statistics = self.statistics
