@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: env demo test coverage test-slow test-versions lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
+.PHONY: env demo test coverage test-slow test-versions mutants lint bench bench-topics bench-stability bench-views bench-mixtures bench-corpus bench-scale papers browser exchange test-browser gallery docs clean
 
 env: .venv/installed
 
@@ -47,6 +47,10 @@ test-slow: env
 # The wheel with the lowest and the newest versions that it allows, and without pandas.
 test-versions: env
 	$(BIN)/python tests/versions.py
+
+# One sign, weight or exponent changed at a time: a test must fail for each.
+mutants: env
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 lint: env
 	$(BIN)/ruff check .

@@ -24,6 +24,7 @@ from polyad import (
     IndependentFactors,
     MixedCCA,
     MultiViewMixture,
+    NoisyDiscreteICA,
     NonGaussianCCA,
     PolylingualLDA,
     SingleTopic,
@@ -61,6 +62,10 @@ PROBABILITIES = TOPICS / TOPICS.sum(axis=1, keepdims=True)
 def topics(model: Any) -> list[Any]:
     model.fit(COUNTS)
     return [model.components_, model.transform(COUNTS), model.score(COUNTS)]
+
+
+def intensities(model: Any) -> list[Any]:
+    return [model.fit(COUNTS).components_, model.noise_variances_, model.transform(COUNTS)]
 
 
 def aligned_topics(model: Any) -> list[Any]:
@@ -111,6 +116,7 @@ CASES: dict[str, Callable[[], list[Any]]] = {
     "LDA, full": lambda: topics(LDA(3, polish="full")),
     "DiscreteICA": lambda: topics(DiscreteICA(3)),
     "SingleTopic": lambda: topics(SingleTopic(3)),
+    "NoisyDiscreteICA": lambda: intensities(NoisyDiscreteICA(2)),
     "ICA": lambda: sources(ICA(3)),
     "ICA, noise": lambda: sources(ICA(3, noise="gaussian")),
     "PolylingualLDA": lambda: aligned_topics(PolylingualLDA(2)),

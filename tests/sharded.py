@@ -50,6 +50,6 @@ def products(block, columns):
 
 
 def doubled_shares(shard, state, scale):
-    """Return a sum over a shard, and a new state with one row a document."""
+    """Return a sum over a shard, and a new state with one row per document."""
     shares = scale * shard.tokens[:, None] / (1 + np.arange(3)) if state is None else state * scale
     return shares.sum(axis=0), shares

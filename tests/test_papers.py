@@ -4,22 +4,24 @@ import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 PAPERS = Path(__file__).resolve().parents[1] / "benchmarks" / "papers"
-SLOW = {"discrete-ica-figure-2", "discrete-ica-figure-3", "discrete-ica-figure-5", "beyond-cca-figure-2"}
 
 if not PAPERS.is_dir():
     pytest.skip("the experiments are in the repository, and not in the package", allow_module_level=True)
 sys.path[:0] = [str(PAPERS), str(PAPERS.parent)]
 
 import lab  # noqa: E402 - experiments are files, not a package: their folders are put on the path first
+import recovery  # noqa: E402
 from experiments import EXPERIMENTS  # noqa: E402
+from page import draw, write_page  # noqa: E402
+
+from polyad.decompose.orthogonal.jacobi import jacobi  # noqa: E402
 
 
-@pytest.mark.parametrize(
-    "experiment", [pytest.param(e, id=e.name, marks=[pytest.mark.slow] if e.name in SLOW else []) for e in EXPERIMENTS]
-)
+@pytest.mark.parametrize("experiment", [pytest.param(e, id=e.name) for e in EXPERIMENTS])
 def test_what_the_papers_claim_holds_on_small_samples(experiment, tmp_path):
     if not list(experiment.settings(True)):
         pytest.skip("real text alone can show it: make papers runs it")
@@ -54,3 +56,69 @@ def test_a_claim_can_fail():
     assert not lab.falls(rows, method="a", by=0.9)
     with pytest.raises(LookupError, match="no row"):
         lab.mean(rows, "error", method="b")
+
+
+def toy(name, claims=(), charts=()):
+    """Return an experiment of three draws with two methods."""
+
+    def measure(draw):
+        return [{"x": x, "draw": draw, "method": m, "y": x * (1 + draw)} for x in (1, 10) for m in ("a", "b")]
+
+    settings = [{"draw": draw} for draw in range(3)]
+    return lab.Experiment(name, f"Paper of {name}", "Title", "Found.", lambda _: settings, measure, claims, charts)
+
+
+def test_an_experiment_that_has_taken_less_time_goes_first(tmp_path, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(lab.time, "perf_counter", lambda: clock[0])
+    order = []
+
+    def experiment(name, seconds):
+        def measure(draw):
+            clock[0] += seconds
+            order.append(name)
+            return [{"draw": draw}]
+
+        return lab.Experiment(name, "", "", "", lambda _: [{"draw": d} for d in range(3)], measure, ())
+
+    ended = [e.name for e in lab.in_turn([experiment("slow", 10.0), experiment("fast", 4.0)], tmp_path)]
+    assert order == ["slow", "fast", "fast", "fast", "slow", "slow"]
+    assert ended == ["fast", "slow"]
+
+
+def test_the_page_says_what_holds_what_does_not_and_what_is_not_measured(tmp_path):
+    claims = (
+        lab.Claim("Sums are positive.", lambda rows: lab.mean(rows, "y") > 0),
+        lab.Claim("Sums are negative.", lambda rows: lab.mean(rows, "y") < 0, is_ours=True),
+        lab.Claim("Method c is there.", lambda rows: lab.mean(rows, "y", method="c") > 0),
+    )
+    chart = lab.Chart("x", "y", "method", "", "size", "error", paper=({"x": 10, "y": 2.0, "method": "a"},))
+    run, later = toy("run", claims, (chart,)), toy("later", claims)
+    lab.run(run, tmp_path, quick=False)
+    write_page((run, later), tmp_path, tmp_path / "results.md", "make papers")
+    page = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert "- The paper: Sums are positive. **Holds.**" in page
+    assert "- Ours: Sums are negative. **Does not hold here.**" in page
+    assert "- The paper: Method c is there. **Not measured yet.**" in page
+    assert "| Paper of run | 1 of 2 | 0 of 1 | all |" in page
+    assert "| Paper of later | – | – | 0 of 3 settings |" in page
+    assert "| a | 2 | 20 |" in page  # means over the draws
+    assert lab.versions() in page
+    assert "paper: a" in (tmp_path / "run-1.svg").read_text(encoding="utf-8")
+
+
+def test_a_map_of_shares_is_drawn(tmp_path):
+    rows = [{"document": d, "share": 0.5, "topic": k, "text": "t"} for d in (1, 2) for k in (1, 2)]
+    chart = lab.Chart("document", "share", "topic", "text", "document", "topic", areas=True)
+    draw(chart, rows, tmp_path / "map.svg")
+    assert "document" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+
+
+def test_as_many_contractions_as_topics_do_for_those_along_all_words():
+    rng = np.random.default_rng(0)
+    tensor = rng.standard_normal((4, 4, 4))
+    tensor = sum(tensor.transpose(p) for p in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)))
+    images = rng.standard_normal((50, 4))
+    few = recovery._rotation(tensor, images, "JD(f)", 0)
+    all_words = jacobi(np.tensordot(images, tensor, axes=1)).rotation
+    np.testing.assert_allclose(np.abs(few.T @ all_words).round(6), np.eye(4)[np.abs(few.T @ all_words).argmax(axis=1)])

@@ -7,12 +7,21 @@ from lab import Chart, Claim, Experiment, Row, falls, largest, mean
 from polyad.metrics import l1_error
 
 TOTAL, LENGTH = 0.5, 200.0
+SECONDS = {  # Table 1 of the paper, means
+    "GP": {"JD": 192, "JD(k)": 190, "JD(f)": 1846, "Spec": 107, "TPM": 2393},
+    "LDA": {"JD": 284, "JD(k)": 290, "JD(f)": 2649, "Spec": 140, "TPM": 16460},
+}
+TABLE_1 = tuple(
+    {"N": 50_000, "moments": kind, "method": method, "seconds": seconds}
+    for kind, own in SECONDS.items()
+    for method, seconds in own.items()
+)
 
 
 def settings(quick):
     sizes = (1000, 8000) if quick else (1000, 2000, 5000, 10_000, 20_000, 50_000)
     corpus, K = ("drawn", 6) if quick else ("ap", 50)
-    return [{"corpus": corpus, "K": K, "N": N, "draw": draw} for draw in range(3 if quick else 5) for N in sizes]
+    return [{"corpus": corpus, "K": K, "N": N, "draw": draw} for draw in range(2 if quick else 5) for N in sizes]
 
 
 def measure(corpus, K, N, draw) -> list[Row]:
@@ -20,8 +29,9 @@ def measure(corpus, K, N, draw) -> list[Row]:
     drawn = truth.sample(known, "gp", N, total=TOTAL, length=LENGTH, seed=draw)
     rows = []
     for kind in ("GP", "LDA"):
+        start = recovery.whitened(drawn.counts, K, kind, TOTAL)
         for method in recovery.METHODS:
-            topics, seconds = recovery.timed_topics(drawn.counts, K, kind, TOTAL, method, seed=draw)
+            topics, seconds = recovery.topics_by(start, method, seed=draw)
             error = l1_error(topics, known.components)
             rows.append({"N": N, "moments": kind, "method": method, "draw": draw, "error": error, "seconds": seconds})
     return rows
@@ -62,21 +72,42 @@ EXPERIMENT = Experiment(
             "The error falls with the number of documents.", lambda rows: falls(rows, moments="GP", method="JD", by=0.7)
         ),
         Claim(
-            "JD(f) takes longer than JD.",
+            "JD(f) takes no longer than JD, within a tenth: what the rotation minimises depends on the Gram matrix "
+            "of the "
+            "contractions alone, and K of them have the same one as all M.",
             lambda rows: (
                 mean(rows, "seconds", N=largest(rows, "N"), method="JD(f)")
+                < 1.1 * mean(rows, "seconds", N=largest(rows, "N"), method="JD")
+            ),
+            is_ours=True,
+            full_size_only=True,
+        ),
+        Claim(
+            "The tensor power method takes longer than joint diagonalisation.",
+            lambda rows: (
+                mean(rows, "seconds", N=largest(rows, "N"), method="TPM")
                 > mean(rows, "seconds", N=largest(rows, "N"), method="JD")
+            ),
+            full_size_only=True,
+        ),
+        Claim(
+            "The tensor power method is as good as joint diagonalisation on cumulants, and worse on moments of LDA.",
+            lambda rows: (
+                mean(rows, "error", moments="GP", method="TPM") < 1.02 * mean(rows, "error", moments="GP", method="JD")
+                and mean(rows, "error", moments="LDA", method="TPM")
+                > 1.02 * mean(rows, "error", moments="LDA", method="JD")
             ),
             full_size_only=True,
         ),
     ),
     charts=(
         Chart("N", "error", "method", "moments", "documents", "l1 error of the topics", log_x=True),
-        Chart("N", "seconds", "method", "moments", "documents", "seconds, moments included", log_x=True, log_y=True),
+        Chart(
+            "N", "seconds", "method", "moments", "documents", "CPU seconds, moments included", log_x=True, log_y=True
+        ),
     ),
-    paper_values={
-        "seconds at N = 50,000, K = 50 (mean)": "JD-GP 192, JD-LDA 284, JD(k)-GP 190, JD(f)-GP 1846, Spec-GP "
-        "107, Spec-LDA 140, "
-        "TPM-GP 2393, TPM-LDA 16460",
-    },
+    differs="Topics are those of our own variational inference on AP. Our tensor power method has fixed starts, its "
+    "deflation is on the whitened tensor, and it does not deteriorate on moments of LDA as the paper's does. Seconds "
+    "are of "
+    "the CPU, with one whitening shared by all methods and counted in full for each.",
 )

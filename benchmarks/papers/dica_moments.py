@@ -11,24 +11,27 @@ TOTAL = 1.0
 
 
 def settings(quick):
-    corpus, Ks = ("drawn", (5,)) if quick else ("nips", (10, 90))
-    sizes = (1000, 8000) if quick else (1000, 2000, 5000, 10_000, 20_000, 50_000)
-    draws = range(2 if quick else 5)
-    shares = (0.0, 0.5, 1.0) if quick else tuple(round(0.1 * i, 1) for i in range(11))
-    grown = [
-        {"corpus": corpus, "K": K, "law": law, "N": N, "draw": draw, "share": 0.5}
-        for K in Ks
-        for law in ("gp", "fix", "fix2")
-        for N in sizes
-        for draw in draws
-    ]
-    swept = [
-        {"corpus": corpus, "K": K, "law": "sweep", "N": 4000 if quick else 20_000, "draw": draw, "share": share}
-        for K in Ks
-        for share in shares
-        for draw in draws
-    ]
-    return grown + swept
+    if quick:
+        grown = [
+            ("drawn", 5, law, N, draw, 0.5) for law in ("gp", "fix", "fix2") for N in (1000, 8000) for draw in (0, 1)
+        ]
+        swept = [("drawn", 5, "sweep", 4000, draw, share) for share in (0.0, 0.5, 1.0) for draw in (0, 1)]
+    else:
+        grown = [
+            ("nips", K, law, N, draw, 0.5)
+            for draw in range(5)
+            for N in ((1000, 5000, 20_000, 50_000) if draw < 2 else (1000, 5000, 20_000))
+            for K in (10, 90)
+            for law in ("gp", "fix", "fix2")
+        ]
+        swept = [
+            ("nips", K, "sweep", 20_000, draw, round(0.1 * tenth, 1))
+            for draw in range(3)
+            for tenth in range(11)
+            for K in (10, 90)
+        ]
+    names = ("corpus", "K", "law", "N", "draw", "share")
+    return [dict(zip(names, setting)) for setting in sorted(grown + swept, key=lambda s: (s[3], s[2] == "sweep"))]
 
 
 def measure(corpus, K, law, N, draw, share) -> list[Row]:
@@ -39,7 +42,7 @@ def measure(corpus, K, law, N, draw, share) -> list[Row]:
     )
     rows = []
     for kind in KINDS:
-        topics, _ = recovery.timed_topics(drawn.counts, K, kind, TOTAL, "JD", seed=draw)
+        topics, _ = recovery.topics_by(recovery.whitened(drawn.counts, K, kind, TOTAL), "JD")
         errors = {"error": l1_error(topics, known.components), "l2": recovery.l2_error(topics, known.components)}
         rows.append(
             {
@@ -69,6 +72,10 @@ EXPERIMENT = Experiment(
     found="Cumulants of discrete ICA converge faster where lengths vary as in the gamma-Poisson model, and are "
     "misspecified where "
     "all documents have one length; mixing two lengths repairs that. l1 and l2 errors behave alike.",
+    differs="NIPS is the part up to 1999 that can be had, 1,740 papers; its topics are those of our own variational "
+    "inference. N = 50,000 is drawn twice and the sweep three times, everything else five times as in the paper, to "
+    "keep "
+    "the run within hours. Moments of LDA weighted by document length are ours.",
     settings=settings,
     measure=measure,
     claims=(

@@ -5,13 +5,17 @@ out. Results are kept line by line as they come, so that a run which was stopped
 """
 
 import json
+import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+LIBRARIES = ("polyad", "numpy", "scipy", "scikit-learn", "numba")
 
 Row = dict[str, Any]
 Setting = Mapping[str, Any]
@@ -55,6 +59,10 @@ class Chart:
         Whether they are logarithmic.
     only
         Which rows are drawn; all without.
+    paper
+        Values that the paper's text gives, as rows with the columns of the chart: drawn as crosses.
+    areas
+        Stack the lines as areas, as shares of a whole.
     """
 
     x: str
@@ -66,6 +74,8 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     only: Callable[[Row], bool] = lambda _: True
+    paper: tuple[Row, ...] = ()
+    areas: bool = False
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,10 @@ class Experiment:
         How they are drawn.
     paper_values
         Numbers that the paper's text gives, by what they are.
+    differs
+        Where the experiment differs from the paper's, and why; where results do, why.
+    tables
+        From rows to lines of the page, for what is words and not numbers.
     """
 
     name: str
@@ -103,33 +117,97 @@ class Experiment:
     claims: tuple[Claim, ...]
     charts: tuple[Chart, ...] = ()
     paper_values: Mapping[str, str] = field(default_factory=dict)
+    differs: str = ""
+    tables: tuple[Callable[[Sequence[Row]], list[str]], ...] = ()
 
 
 def run(
     experiment: Experiment, folder: Path, *, quick: bool, tell: Callable[[str], object] = lambda _: None
 ) -> list[Row]:
     """Measure every setting that is not in the folder yet, and return all rows."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{experiment.name}.jsonl"
-    done = {_key(line["setting"]): line for line in _lines(file)}
+    while measure_next(experiment, folder, quick=quick, tell=tell) is not None:
+        pass
+    return stored(experiment, folder, quick=quick)
+
+
+def measure_next(
+    experiment: Experiment, folder: Path, *, quick: bool, tell: Callable[[str], object] = lambda _: None
+) -> float | None:
+    """Measure the first setting that is not in the folder yet, and return the seconds; None where all are."""
+    done = {_key(line["setting"]) for line in _lines(_file(experiment, folder))}
     settings = list(experiment.settings(quick))
-    for number, setting in enumerate(settings, 1):
-        if _key(setting) in done:
+    missing = [setting for setting in settings if _key(setting) not in done]
+    missing.sort(key=lambda setting: setting.get("draw", setting.get("fold", 0)))  # a whole curve before the next one
+    if not missing:
+        return None
+    started = time.perf_counter()
+    rows = experiment.measure(**missing[0])
+    seconds = time.perf_counter() - started
+    line = {
+        "setting": dict(missing[0]),
+        "seconds": round(seconds, 3),
+        "with": versions(),
+        "rows": [_plain(row) for row in rows],
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    file = _file(experiment, folder)
+    with file.open("a", encoding="utf-8") as out:
+        out.write(("" if _ends_in_a_line(file) else "\n") + json.dumps(line, ensure_ascii=False) + "\n")
+    tell(f"{experiment.name}: {len(settings) - len(missing) + 1} of {len(settings)}, {seconds:.1f} s")
+    return seconds
+
+
+def in_turn(
+    experiments: Sequence[Experiment], folder: Path, tell: Callable[[str], object] = lambda _: None
+) -> Iterator[Experiment]:
+    """Measure all settings at full size: always of the experiment that has taken the least time so far.
+
+    Cheap experiments end first, and a run that is stopped has left something of each. Those that end are yielded.
+    """
+    by_name = {experiment.name: experiment for experiment in experiments}
+    spent = {name: sum(line["seconds"] for line in _lines(_file(e, folder))) for name, e in by_name.items()}
+    while spent:
+        name = min(spent, key=spent.__getitem__)
+        seconds = measure_next(by_name[name], folder, quick=False, tell=tell)
+        if seconds is None:
+            del spent[name]
+            yield by_name[name]
+        else:
+            spent[name] += seconds
+
+
+def n_measured(experiment: Experiment, folder: Path) -> tuple[int, int]:
+    """Return how many of the full settings are in a folder, and how many there are."""
+    done = {_key(line["setting"]) for line in _lines(_file(experiment, folder))}
+    settings = [_key(setting) for setting in experiment.settings(False)]
+    return sum(key in done for key in settings), len(settings)
+
+
+def stored(experiment: Experiment, folder: Path, *, quick: bool = False) -> list[Row]:
+    """Return the rows that a run has left in a folder, in the order of the settings."""
+    lines = {_key(line["setting"]): line for line in _lines(_file(experiment, folder))}
+    keys = [_key(setting) for setting in experiment.settings(quick)]
+    return [row for key in keys if key in lines for row in lines[key]["rows"]]
+
+
+def versions_used(experiment: Experiment, folder: Path) -> set[str]:
+    """Return the versions with which the rows in a folder were measured."""
+    return {line["with"] for line in _lines(_file(experiment, folder))}
+
+
+def versions() -> str:
+    """Return the versions of Python and of the libraries that results depend on."""
+    found = [f"Python {platform.python_version()}"]
+    for name in LIBRARIES:
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
             continue
-        started = time.perf_counter()
-        rows = experiment.measure(**setting)
-        seconds = time.perf_counter() - started
-        line = {"setting": dict(setting), "seconds": round(seconds, 3), "rows": [_plain(row) for row in rows]}
-        with file.open("a", encoding="utf-8") as out:
-            out.write(("" if _ends_in_a_line(file) else "\n") + json.dumps(line) + "\n")
-        done[_key(setting)] = line
-        tell(f"{experiment.name}: {number} of {len(settings)}, {seconds:.1f} s")
-    return [row for setting in settings for row in done[_key(setting)]["rows"]]
+    return ", ".join(found)
 
 
-def stored(experiment: Experiment, folder: Path) -> list[Row]:
-    """Return the rows that a run has left in a folder."""
-    return [row for line in _lines(folder / f"{experiment.name}.jsonl") for row in line["rows"]]
+def _file(experiment: Experiment, folder: Path) -> Path:
+    return folder / f"{experiment.name}.jsonl"
 
 
 def _lines(file: Path) -> Iterator[dict[str, Any]]:
@@ -153,7 +231,9 @@ def _key(setting: Setting) -> str:
 
 
 def _plain(row: Row) -> Row:
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+    """Return a row that JSON can hold, with seven digits of every number."""
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+    return {name: float(f"{value:.7g}") if isinstance(value, float) else value for name, value in plain.items()}
 
 
 def chosen(rows: Sequence[Row], **wanted: Any) -> list[Row]:
@@ -182,4 +262,6 @@ def smallest(rows: Sequence[Row], column: str) -> Any:
 def falls(rows: Sequence[Row], column: str = "error", *, by: float = 1.0, size: str = "N", **wanted: Any) -> bool:
     """Tell whether the mean of a column falls from the smallest to the largest size, to less than a share of it."""
     few, many = smallest(rows, size), largest(rows, size)
+    if few == many:
+        raise LookupError(f"only one {size}, {few}")
     return mean(rows, column, **{size: many}, **wanted) < by * mean(rows, column, **{size: few}, **wanted)

@@ -63,6 +63,7 @@ def check(model, draw, prior, law, *, few, many, seeds, presets=PRESETS):
             assert found[polish] <= 1.1 * found["off"], (polish, small, large)
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # of the total, in the smaller samples
 @pytest.mark.parametrize(("prior", "law"), [("flat 5", "fixed"), ("giant 0.1", "Poisson"), ("skewed 2", "heavy tail")])
 def test_lda(prior, law):
     check(LDA, drawn_lda, prior, law, few=1000, many=16000, seeds=(1,), presets=("off", "fast"))
@@ -116,14 +117,20 @@ def test_topics_that_are_nearly_alike_are_not_driven_apart(n_documents):
     assert off < 0.03
 
 
-def test_correlated_topics_get_better_by_polishing():
-    """Two topics go together (logistic-normal shares, correlation .95): no Dirichlet prior is right."""
+@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # of the total: there is none
+@pytest.mark.parametrize("n_documents", [4000, pytest.param(32000, marks=pytest.mark.slow)])
+def test_correlated_topics_get_better_by_polishing(n_documents):
+    """Two topics go together (logistic-normal shares, correlation .95): no Dirichlet prior is right.
+
+    The total that their third moment tells, 1.2, leads to errors of .22, and words know better: with 2 it is .16.
+    """
     rng = np.random.default_rng(0)
     topics = rng.dirichlet(np.full(400, 0.1), 5)
     covariance = 2 * np.eye(5)
     covariance[0, 1] = covariance[1, 0] = 1.9
-    shares = np.exp(rng.multivariate_normal(np.zeros(5), covariance, size=4000))
+    shares = np.exp(rng.multivariate_normal(np.zeros(5), covariance, size=n_documents))
     shares /= shares.sum(axis=1, keepdims=True)
     X = np.array([rng.multinomial(100, share @ topics) for share in shares])
     off, *others = (l1_error(LDA(5, polish=polish).fit(X).components_, topics) for polish in PRESETS)
+    assert off < 0.165
     assert max(others) < 0.9 * off

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
@@ -35,6 +36,7 @@ from polyad.datasets import (
     make_nongaussian_cca,
 )
 from polyad.io import ModelFileError
+from polyad.models import SourceShapes
 from polyad.report import charts, write_report
 from polyad.report.page import render
 from polyad.report.report import make_page
@@ -283,6 +285,28 @@ def test_a_spectrogram_has_its_peak_at_the_frequency_of_the_signal():
     inner = [cell for cell in cells if 0.2 < cell["t"] < 0.8]
     loudest = max(inner, key=lambda cell: cell["level"])
     assert loudest["f"] - 130 <= 1000 <= loudest["f2"] + 130
+
+
+def test_densities_of_sources_are_drawn_as_they_were_found():
+    grid = np.tile(np.arange(1.0, 201.0), (2, 1))
+    gamma = np.stack([stats.gamma.pdf(grid[0], 0.4, scale=50.0), stats.gamma.pdf(grid[1], 3.0, scale=20.0)])
+    density, departures = gamma.copy(), np.zeros((2, 2))
+    density[1] *= 1.5 - grid[1] / 200
+    departures[0, 1] = 0.5
+    found = SourceShapes(
+        np.ones((4, 2)), np.ones(2), np.ones(2), departures, np.full((2, 2), 0.1), grid, density, gamma
+    )
+    chart = charts.source_densities(found, ["one", "two"]).to_dict()
+    first, second = chart["concat"]
+    assert first["title"] == "one: gamma is possible"
+    assert second["title"] == "two: not gamma"
+    drawn = [row["density"] for row in second["data"]["values"] if row["series"] == "of the moments"]
+    assert np.allclose(drawn, density[1], rtol=1e-4)
+    top = second["encoding"]["y"]["scale"]["domain"][1]
+    assert density[1].max() < top < 2 * density[1].max()
+    assert first["encoding"]["y"]["scale"]["domain"][1] < gamma[0, 0], "where it is infinite at zero the rest is seen"
+    with pytest.raises(ValueError, match="1 names for 2 sources"):
+        charts.source_densities(found, ["one"])
 
 
 def test_without_the_extra_a_sentence_says_what_to_install(monkeypatch, model_and_all, tmp_path):

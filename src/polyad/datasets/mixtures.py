@@ -146,7 +146,7 @@ def make_hmm(
     n_features, n_components
         M, symbols or columns, and K.
     emission
-        "categorical", "multinomial" (with ``trials`` counts a row), "poisson" or "gaussian".
+        "categorical", "multinomial" (with ``trials`` counts per row), "poisson" or "gaussian".
     stay
         Probability of staying in a state, where transitions are drawn.
     separation
@@ -288,7 +288,7 @@ def make_multiview_mixture(
     shares = drawn_weights(rng, n_components, weights)
     if len(kinds) != len(n_features):
         raise ValueError(
-            f"There are {len(kinds)} kinds and {len(n_features)} numbers of columns: give one of each a view."
+            f"There are {len(kinds)} kinds and {len(n_features)} numbers of columns: give one of each for every view."
         )
     drawn = [_drawn_view(rng, kind, shares.size, M, separation) for kind, M in zip(kinds, n_features)]
     shown = drawn if components is None else [np.asarray(view, dtype=np.float64) for view in components]

@@ -172,7 +172,7 @@ def make_mixed_cca(
     """Draw measurements and counts from mixed CCA: X = D1 a + F1 b1, Y ~ Poisson(D2 a + F2 b2).
 
     The shared sources are gamma variables; the private ones of X have random signs, those of Y do not. Parameters
-    are those of :func:`make_discrete_cca`, with K private sources a view by default.
+    are those of :func:`make_discrete_cca`, with K private sources per view by default.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The single-topic model: one topic a document, so that the posterior is exact."""
+"""The single-topic model: one topic per document, so that the posterior is exact."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Measures: recovery of parameters, quality of topics, diagonality of a decomposition."""
+"""Measures: recovery of parameters, quality of topics, names and alignment of them."""
 
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,7 @@
 """Moments: from sums over blocks to statistics that are diagonal in the hidden components.
 
 For every model here a vector, a matrix S and a tensor T satisfy ``S = sum_k s_k d_k d_k'`` and
-``T = sum_k t_k d_k (x) d_k (x) d_k``. One file a model family; S is an operator and T is only ever computed
+``T = sum_k t_k d_k (x) d_k (x) d_k``. One file for each family of models; S is an operator and T is only ever computed
 whitened, so that no array with two vocabulary axes is built.
 """
 

@@ -1,4 +1,4 @@
-"""Arrays with one row per word or a document, gone through piece by piece."""
+"""Arrays with one row per word or per document, gone through piece by piece."""
 
 from collections.abc import Iterator
 from itertools import pairwise

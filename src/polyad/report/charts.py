@@ -38,6 +38,7 @@ __all__ = [
     "save",
     "selection",
     "signals",
+    "source_densities",
     "spectrogram",
     "spectrum",
     "to_svg",
@@ -225,6 +226,50 @@ def signals(values: Any, names: Sequence[str] | None = None) -> Any:
         for k in range(table.shape[1])
     ]
     return alt.vconcat(*charts)
+
+
+def source_densities(shapes: Any, names: Sequence[str] | None = None, *, columns: int = 3) -> Any:
+    """Draw the densities of sources beside the gamma densities of the same mean and variance, a panel for each source.
+
+    Where the two lines part, intensities are not gamma, and the title of the panel says whether the data can tell.
+
+    Parameters
+    ----------
+    shapes
+        What :func:`polyad.models.source_shapes` found.
+    names
+        Of the sources; None numbers them.
+    columns
+        Panels side by side.
+    """
+    alt = import_altair()
+    if names is not None and len(names) != len(shapes.shapes):
+        raise ValueError(f"There are {len(names)} names for {len(shapes.shapes)} sources.")
+    titles = [f"source {k}" for k in range(len(shapes.shapes))] if names is None else [visible(n, 60) for n in names]
+    colours = alt.Scale(domain=["of the moments", "gamma"], range=[drawing.ACCENT, drawing.CHOSEN])
+    dashes = alt.Scale(domain=["of the moments", "gamma"], range=[[1, 0], [5, 4]])
+    panels = []
+    for k, title in enumerate(titles):
+        grid, lines = shapes.grid[k], {"of the moments": shapes.density[k], "gamma": shapes.gamma_density[k]}
+        # A density that is infinite at zero would leave nothing to be seen of the rest.
+        top = 1.3 * max(float(values[grid.size // 20 :].max()) for values in lines.values())
+        rows = [
+            {"intensity": float(f"{a:.5g}"), "density": float(f"{min(b, 9 * top):.5g}"), "series": name}
+            for name, values in lines.items()
+            for a, b in zip(grid, values)
+        ]
+        told = "gamma is possible" if shapes.gamma[k] else "not gamma"
+        panels.append(
+            alt.Chart(alt.Data(values=rows), title=f"{title}: {told}", width=200, height=130)
+            .mark_line(strokeWidth=1.8, clip=True)
+            .encode(
+                x=alt.X("intensity:Q", title="tokens", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+                y=alt.Y("density:Q", title=None, scale=alt.Scale(domain=[0, top]), axis=alt.Axis(tickCount=3)),
+                color=alt.Color("series:N", scale=colours, legend=alt.Legend(title=None, orient="top")),
+                strokeDash=alt.StrokeDash("series:N", scale=dashes, legend=None),
+            )
+        )
+    return alt.concat(*panels, columns=columns)
 
 
 def spectrogram(signal: Any, rate: float, *, n_times: int = 160, n_frequencies: int = 64) -> Any:

@@ -13,6 +13,7 @@ from polyad.engine import count_blocks
 from polyad.inference.heldout import completion_log_likelihood, split_tokens
 from polyad.metrics import l1_error, match_rows
 from polyad.models import UndeterminedWarning
+from polyad.models.recipes import own_prior
 from polyad.moments import discrete_ica_moments, discrete_ica_population
 from polyad.moments.counts.generalised_ica import generalised_ica_moments
 from polyad.moments.counts.source_cumulants import source_cumulants
@@ -65,6 +66,18 @@ def test_lengths_with_a_heavy_tail_do_not_decide():
     excess = lengths.var() - lengths.mean()
     assert lengths.mean() ** 2 / excess < 0.3, "what the lengths say by themselves"
     assert 1.5 < DiscreteICA(4).fit(sample.counts).doc_topic_prior_.sum() < 2.5
+
+
+def test_polishing_begins_with_the_total_of_the_values_or_that_of_the_lengths(monkeypatch):
+    sample = make_gamma_poisson(1500, 100, 3, mean_length=80.0, prior=0.5)
+    seen = []
+    monkeypatch.setattr(own_prior, "better_of", lambda owns, usual, some: seen.extend(owns) or owns[0])
+    DiscreteICA(3).fit(sample.counts)
+    lengths = sample.counts.sum(axis=1)
+    by_values, by_lengths = (begun.prior.sum() for begun in seen)
+    assert np.isclose(by_lengths, lengths.mean() ** 2 / (lengths.var(ddof=1) - lengths.mean()), rtol=1e-3)
+    assert np.isclose(by_values, own_prior.total_of_shapes(seen[0].start.values, seen[0].prior / by_values), rtol=1e-8)
+    assert np.isclose(by_values, 1.5, rtol=0.3)
 
 
 def test_half_a_document_is_half_of_the_evidence():

@@ -1,1 +1,1 @@
-"""Compiled loops: the E and M steps, held-out likelihood, and chains."""
+"""Compiled loops: the E and M steps, variational inference, held-out likelihood, and chains."""

@@ -60,7 +60,7 @@ def polish_chain(
     chain
         Where to start.
     max_iter, tol
-        Passes at most, and the gain a row, in nats, below which they end.
+        Passes at most, and the gain per row, in nats, below which they end.
     prior
         Transitions of each kind, and first states, that are added to those expected.
     first, most

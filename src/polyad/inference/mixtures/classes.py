@@ -73,7 +73,7 @@ def polish_classes(
     mixture
         Where to start.
     max_iter, tol
-        Passes at most, and the gain a row, in nats, below which they end.
+        Passes at most, and the gain per row, in nats, below which they end.
     prior
         Rows added to every class.
     """

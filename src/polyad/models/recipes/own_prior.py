@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
+from polyad.base.determined import NoiseWarning
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.inference.polish import SMOOTHING
@@ -23,6 +25,7 @@ from polyad.moments.counts.concentration import mean_shares
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
 FAR_WORSE = 0.02  # likewise: then no other total nearby can be right
+AGREE = 1.35  # ratio of the largest to the smallest of three totals, up to which all may be right to a quarter
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
 
@@ -35,6 +38,7 @@ class Beginning:
     prior: FloatArray  # Dirichlet parameters of the shares while topics are polished, K
     is_own: bool  # whether this is the prior that the moments tell, or the user: then topics are near the truth already
     concentration: float | None = None  # total that the moments were made for; None for models without one
+    doubtful_total: float | None = None  # total that half or twice of it explain the third moment nearly as well as
 
 
 def begin_with_total(
@@ -77,9 +81,7 @@ def begin(
     with_usual, with_own = _predicted_bits(usual, some), _predicted_bits(begun, some)
     if with_own > with_usual + FAR_WORSE:
         return usual
-    if not own.is_sharp():
-        begun = _refined(own, begun, with_own, corpus, some)
-        with_own = _predicted_bits(begun, some)
+    begun, with_own = _refined(own, begun, with_own, corpus, some)
     return begun if with_own < with_usual + AS_WELL else usual
 
 
@@ -88,20 +90,54 @@ def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> Beginning | Non
     return None if start is None else with_own_prior(start, corpus, c0, c0)
 
 
-def _refined(own: OwnTotal, begun: Beginning, here: float, corpus: SummedCounts, some: Source) -> Beginning:
-    """Return the beginning with the total that predicts words best, between half and twice that of the third moment.
+def _refined(
+    own: OwnTotal, begun: Beginning, here: float, corpus: SummedCounts, some: Source
+) -> tuple[Beginning, float]:
+    """Return the beginning with the total that predicts words best, from half to twice that of the third moment.
 
     Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
     least bits are those of a parabola through three points, of which ``here`` is that of the third moment.
+
+    A sharp total stays, unless twice as much predicts better. That never was so on samples with a Dirichlet prior.
+    Topics that go together have none, the total nearest to their third moment is too small, and too small a total
+    errs by far more than one too large.
     """
-    sides = [_begin_at(own, corpus, float(np.clip(own.total * by, SMALLEST, LARGEST))) for by in (0.5, 2.0)]
-    if sides[0] is None or sides[1] is None:
-        return begun
-    less, more = (_predicted_bits(side, some) for side in sides if side is not None)
+    is_sharp = own.is_sharp()
+    begun = replace(begun, doubtful_total=None if is_sharp else own.total)
+    above = _begin_at(own, corpus, float(np.clip(2 * own.total, SMALLEST, LARGEST)))
+    if above is None:
+        return begun, here
+    more = _predicted_bits(above, some)
+    below = (
+        None if is_sharp and more >= here else _begin_at(own, corpus, float(np.clip(own.total / 2, SMALLEST, LARGEST)))
+    )
+    if below is None:
+        return begun, here
+    less = _predicted_bits(below, some)
     curvature, slope = less + more - 2 * here, (more - less) / 2
     step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(less - more))
     step = round(2 * step) / 2  # so that a document more or less hardly ever changes it
-    return _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) or begun
+    found = _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST)))
+    if found is None:
+        return begun, here
+    found = replace(found, doubtful_total=begun.doubtful_total)
+    return found, _predicted_bits(found, some)
+
+
+def warn_of_total(by_triples: float, by_prediction: float, by_pairs: float) -> None:
+    """Warn where three totals that documents tell differ.
+
+    Their errors have little in common: triples of words err upwards by as much as downwards, pairs downwards where
+    topics are noisy, and prediction comes in steps of half an octave.
+    """
+    told = by_triples, by_prediction, by_pairs
+    if max(told) > AGREE * min(told):
+        warn_caller(
+            f"These documents do not tell the total of the prior well: {by_triples:.2g} by triples of words, "
+            f"{by_pairs:.2g} by pairs, and {by_prediction:.2g} predicts words best, which doc_topic_prior_ sums to. "
+            "Give more documents, or concentration= if you know it.",
+            NoiseWarning,
+        )
 
 
 def begin_gamma_poisson(

@@ -34,6 +34,7 @@ from polyad.models.recipes.own_prior import (
     begin_with_total,
     document_shares,
     mean_document,
+    warn_of_total,
 )
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, seconds_of, topic_plan
 from polyad.models.stopwatch import StopWatch
@@ -297,6 +298,9 @@ class LDA(TopicModel):
         total = self._given_total()
         if total is None and begun.is_own and begun.concentration is not None and begun.concentration >= 1:
             total = begun.concentration
+            if begun.doubtful_total is not None:
+                by_pairs, _ = estimate_concentration(raw, self.components_)
+                warn_of_total(begun.doubtful_total, total, by_pairs)
         if total is not None:
             return total * document_shares(self.components_, corpus.source)
         total, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))

@@ -1,4 +1,4 @@
-"""Cross moments of three views that are independent given something hidden."""
+"""Moments of several views: cross moments of two and of three, exchangeable views, texts, windows of sequences."""
 
 from polyad.moments.views.aligned import ViewFeatures, aligned_moments
 from polyad.moments.views.triples import ThreeViews, three_views_population

@@ -48,7 +48,7 @@ class ViewAtPoints:
     is_counts: bool
 
     def exponents(self, rows: Any) -> FloatArray:
-        """Return the products of rows with the points, one column a point."""
+        """Return the products of rows with the points, one column per point."""
         exponents: FloatArray = rows @ self.points.T
         return exponents
 
