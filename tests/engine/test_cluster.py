@@ -197,7 +197,7 @@ def test_a_worker_that_dies_with_its_state_between_passes(two, shards, tmp_path)
         time.sleep(3)
         again, states = runner.step(dies_after, shards, states, tmp_path / "once")
         assert found == again == SAMPLE.counts.sum()
-        assert states[:] == [2] * 4
+        assert list(states) == [2] * 4
     assert runner.n_rebuilt >= 1
 
 
