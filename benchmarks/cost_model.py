@@ -7,7 +7,9 @@ The work of a fit is a sum of terms, each so many seconds of a core for a cell o
     passes     P C + P K C + P K M    P likelihood passes over all cells, and over tables of M words
     prior      C + K C
 
-Slopes are the non-negative least squares of all fits from shards but the largest, which is then predicted. On a cluster
+Slopes are the non-negative least squares of all fits from shards but the largest, which is then predicted. Seconds are
+those of the processor, so that others on the machine change little; a step has the share of them that it has of the
+clock. On a cluster
 the work is divided by the cores of all workers; every half of a pass sends the topics, K M numbers of 4 bytes, to each
 worker and as many back, and what a byte costs is told by fits with Dask beside those with threads on the same cores.
 """
@@ -44,7 +46,7 @@ class CostModel:
     byte_seconds
         Of a byte that a worker gets or gives; 0 where no fit with Dask was measured.
     largest, predicted, measured
-        The name of the largest fit, the seconds that smaller ones predict for it, and those that it took.
+        The name of the largest fit, the processor seconds that smaller ones predict for it, and those that it took.
     """
 
     slopes: dict[str, dict[str, float]]
@@ -59,7 +61,8 @@ class CostModel:
         return work / (n_workers * cores) + (network(found, n_workers) * self.byte_seconds if n_workers > 1 else 0.0)
 
     def __str__(self) -> str:
-        lines = [f"cost model: {self.largest} predicted {self.predicted:,.0f} s, measured {self.measured:,.0f} s"]
+        found = f"predicted {self.predicted:,.0f} processor seconds, measured {self.measured:,.0f}"
+        lines = [f"cost model: {self.largest} {found}"]
         for step, slopes in self.slopes.items():
             terms = " + ".join(f"{1e9 * slope:.3g} {name}" for name, slope in slopes.items() if slope > 0)
             lines.append(f"  {step}: nanoseconds of a core = {terms or 0}")
@@ -77,7 +80,7 @@ def slopes_of(fits: list[dict]) -> dict[str, dict[str, float]]:
     slopes = {}
     for step, names in TERMS.items():
         sizes = np.array([[term(name, found) for name in names] for found in fits])
-        seconds = np.array([found["steps"][step] * found["cores"] for found in fits])
+        seconds = np.array([found["steps"][step] / found["seconds"] * found["processor seconds"] for found in fits])
         scale = np.maximum(sizes.max(axis=0), 1.0)
         found, _ = nnls(sizes / scale / seconds[:, None], np.ones(len(fits)))  # each fit as well as any, in proportion
         slopes[step] = dict(zip(names, (found / scale).tolist()))
@@ -91,9 +94,9 @@ def from_results(results: dict[str, dict]) -> CostModel | None:
         return None
     largest = max(fits, key=lambda name: (fits[name]["cells"], fits[name]["topics"]))
     slopes = slopes_of([found for name, found in fits.items() if name != largest])
-    alone = CostModel(slopes, 0.0, largest, 0.0, fits[largest]["seconds"])
-    predicted = alone.seconds(fits[largest], cores=fits[largest]["cores"])
-    return CostModel(slopes, _byte_seconds(results), largest, predicted, fits[largest]["seconds"])
+    measured = fits[largest]["processor seconds"]
+    predicted = CostModel(slopes, 0.0, largest, 0.0, measured).seconds(fits[largest], cores=1)
+    return CostModel(slopes, _byte_seconds(results), largest, predicted, measured)
 
 
 def _byte_seconds(results: dict[str, dict]) -> float:

@@ -27,7 +27,9 @@ def fit(n_cells, K, passes, sampled=1.0, factor=1.0):
         step: factor * sum(slope * cost_model.term(name, found) for name, slope in terms.items()) / 2
         for step, terms in SLOPES.items()
     }
-    return {**found, "steps": steps, "seconds": sum(steps.values())}
+    seconds = sum(steps.values())
+    busy = {step: 3 * time for step, time in steps.items()}  # others have used the machine: the clock shows more
+    return {**found, "steps": busy, "seconds": 3 * seconds, "processor seconds": 2 * seconds}
 
 
 def results(factor=1.0):
