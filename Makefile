@@ -16,7 +16,7 @@ demo: env
 	$(BIN)/polyad demo
 
 test: env
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 coverage: env
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered

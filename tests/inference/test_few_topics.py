@@ -135,7 +135,7 @@ def test_topics_beyond_those_of_the_moments_start_from_documents(many_topics):
 @pytest.mark.filterwarnings("ignore")
 def test_halves_on_disk_keep_their_topics(few_are_kept, tmp_path):
     with tiny_cuts(shard=2000, block=700, rows=50):
-        source = ordered_by_content(X)
+        source = ordered_by_content(count_blocks(SAMPLE.counts))  # cut here and now
         shards = write_shards(source, tmp_path / "shards")
         assert len(halves(shards)[0].edges) > 2
         with use(Threads(2)):
