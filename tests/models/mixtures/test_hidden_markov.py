@@ -46,7 +46,7 @@ def test_population_moments_of_windows_give_the_parameters_back(K, M, size):
     features = np.vstack([draw.emissions.T, np.ones(K)])
     moments = window_population(draw.start, draw.transitions, features, size)
     classes = classes_of(moments, K)
-    found = shown_by(classes.views[2], WindowFeatures("shares"), Multinomial(draw.emissions[:1]), soften=False)
+    found = shown_by(classes.views[2], WindowFeatures("shares"), Multinomial(draw.emissions[:1]), softening=0.0)
     order = matched(found.probabilities, draw.emissions)
     assert np.abs(found.probabilities[order] - draw.emissions).max() < 1e-8
     transitions = transitions_of(classes, moments)
@@ -62,7 +62,7 @@ def test_population_moments_of_gaussian_columns_give_the_parameters_back():
     means = np.vstack([z.T, (z**2 + draw.variances / scale**2 - 1).T, np.ones(3)])
     classes = classes_of(window_population(draw.start, draw.transitions, means), 3)
     blank = Gaussian(draw.emissions, draw.variances, centre, 0 * centre, 0 * centre)
-    found = shown_by(classes.views[2], WindowFeatures("values", None, centre, scale), blank, soften=False)
+    found = shown_by(classes.views[2], WindowFeatures("values", None, centre, scale), blank, softening=0.0)
     order = matched(found.means, draw.emissions)
     assert np.abs(found.means[order] - draw.emissions).max() < 1e-8
     assert np.abs(found.variances[order] - draw.variances).max() < 1e-8
@@ -287,3 +287,19 @@ def test_rows_that_no_reachable_state_can_show_do_no_harm():
     posterior, _, _, likelihood = forward_backward(logs, np.array([0, 4]), start, transitions)
     assert likelihood == pytest.approx(-1250.0)
     assert np.allclose(posterior, [[1.0, 0.0]] * 4)
+
+
+def test_moments_alone_are_consistent():
+    """What Baum and Welch need at their start may not stay where no pass follows."""
+    errors = []
+    for n_sequences in (50, 1600):
+        draw = make_hmm(n_sequences, 100, 6, 2, random_state=1)
+        model = HiddenMarkov(2, max_iter=0).fit(draw.X, draw.lengths)
+        order = matched(shown(model), draw.emissions)
+        transitions = model.transmat_[np.ix_(order, order)]
+        errors.append(
+            max(np.abs(shown(model)[order] - draw.emissions).max(), np.abs(transitions - draw.transitions).max())
+        )
+        assert (shown(model) > 0).all()
+    assert errors[1] < 0.4 * errors[0]
+    assert errors[1] < 0.015

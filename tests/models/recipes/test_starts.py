@@ -169,16 +169,16 @@ def test_emissions_of_given_means_are_kept_from_zeros():
     source, _, kinds = mixed_views()
     counts, bits, values = summarise_views(source, kinds)
     shown = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]])
-    exact = emission_of(shown, counts, smoothing=0.1, soften=False)
+    exact = emission_of(shown, counts, smoothing=0.1, softening=0.0)
     assert isinstance(exact, Multinomial)
     assert np.allclose(exact.probabilities, [[1, 0, 0], [0, 0, 1]])
-    soft = emission_of(shown, counts, smoothing=0.1, soften=True)
+    soft = emission_of(shown, counts, smoothing=0.1, softening=0.05)
     assert (soft.probabilities > 0).all()
     assert np.allclose(soft.probabilities.sum(axis=1), 1)
-    bernoulli = emission_of(np.array([[1.4, -0.2]]), bits, smoothing=0.0, soften=False)
+    bernoulli = emission_of(np.array([[1.4, -0.2]]), bits, smoothing=0.0, softening=0.0)
     assert isinstance(bernoulli, Bernoulli)
     assert bernoulli.probabilities.tolist() == [[1.0, 0.0]]
-    gaussian = emission_of(np.zeros((2, 4)), values, smoothing=0.0, soften=True)
+    gaussian = emission_of(np.zeros((2, 4)), values, smoothing=0.0, softening=0.05)
     assert isinstance(gaussian, Gaussian)
     assert (gaussian.variances > 0).all()
 
@@ -215,7 +215,7 @@ def test_rare_symbols_have_no_feature_of_their_own(monkeypatch):
     assert features.chosen.tolist() == sorted(np.argsort(-rows.sum(axis=0), kind="stable")[:2].tolist())
     blank = first_emission("multinomial", summary, 2, 0.0)
     means = np.array([[0.3, 0.6], [0.7, 0.4], [1.0, 1.0]])  # of the two features in two states, and the constant
-    found = shown_by(means, features, blank, soften=False).probabilities
+    found = shown_by(means, features, blank, softening=0.0).probabilities
     common = blank.probabilities[0]
     rest = np.setdiff1d(range(4), features.chosen)
     assert np.allclose(found[:, rest], common[rest])

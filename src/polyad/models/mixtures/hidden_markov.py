@@ -28,6 +28,7 @@ from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
 from polyad.models.recipes.chains import starts_of, summarise_rows
+from polyad.models.recipes.classes import softening_before
 from polyad.models.stopwatch import StopWatch
 
 EMISSIONS = ("categorical", "gaussian", "poisson", "multinomial")
@@ -147,6 +148,7 @@ class HiddenMarkov(MixtureModel):
                 start=self.start,
                 window=self.window,
                 smoothing=self.smoothing,
+                softening=softening_before(self.max_iter, source.n_rows, self.n_components),
             )
         if self.start == "moments" and "seeds" in starts and self.n_components > 1:
             warn_caller(f"There is no start from moments: {note}. The passes begin from groups of rows instead.")

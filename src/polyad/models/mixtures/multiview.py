@@ -27,7 +27,7 @@ from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
-from polyad.models.recipes.classes import starts_of
+from polyad.models.recipes.classes import softening_before, starts_of
 from polyad.models.stopwatch import StopWatch
 
 
@@ -148,7 +148,13 @@ class MultiViewMixture(MixtureModel):
             )
         with watch("moments"):
             starts, spectrum, energy, note = starts_of(
-                source, kinds, self.n_components, start=self.start, route=self.route, smoothing=self.smoothing
+                source,
+                kinds,
+                self.n_components,
+                start=self.start,
+                route=self.route,
+                smoothing=self.smoothing,
+                softening=softening_before(self.max_iter, source.n_rows, self.n_components),
             )
         if self.start == "moments" and self.n_components > 1 and note:
             instead = " EM begins from groups of rows instead." if "seeds" in starts else " The others are used."

@@ -13,6 +13,7 @@ from polyad.engine import Block, Source, total
 from polyad.inference.mixtures.chains import Chain
 from polyad.inference.mixtures.emissions import Emission, Gaussian, Multinomial, Poisson
 from polyad.inference.mixtures.seeds import sample_size, seeded_groups
+from polyad.models.recipes.classes import COMMON_SHARE
 from polyad.moments.views.cross import column_sums, dense_rows
 from polyad.moments.views.triples import ThreeViews, clearness
 from polyad.moments.views.windows import WindowFeatures, window_moments
@@ -21,7 +22,6 @@ MOST_SYMBOLS = 400  # that have a feature of their own; rarer ones have none
 MOST_WINDOW = 4
 CLEAR = 1.5  # times what noise alone would show: a singular value that tells the last state from the others
 HOPELESS = 0.3  # below this there is no start from moments
-COMMON_SHARE = 0.05  # of what all states show, mixed into what each shows: EM cannot leave a zero
 VARIANCE_RANGE = (0.02, 2.0)  # of the variance of all rows
 
 
@@ -102,13 +102,13 @@ def choose_window(
 
 
 def chain_from_moments(
-    moments: ThreeViews, features: WindowFeatures, emission: Emission, n_components: int
+    moments: ThreeViews, features: WindowFeatures, emission: Emission, n_components: int, *, softening: float
 ) -> tuple[Chain, Classes]:
     """Return the chain whose windows have given moments; see :func:`transitions_of`."""
     classes = classes_of(moments, n_components)
     transitions = transitions_of(classes, moments)
-    shown = shown_by(classes.views[2], features, emission)
-    return Chain(classes.weights, _softened(transitions), shown), classes
+    shown = shown_by(classes.views[2], features, emission, softening=softening)
+    return Chain(classes.weights, _softened(transitions, softening), shown), classes
 
 
 def transitions_of(classes: Classes, moments: ThreeViews) -> FloatArray:
@@ -128,15 +128,15 @@ def transitions_of(classes: Classes, moments: ThreeViews) -> FloatArray:
     return np.where(sums > 0, rows / np.where(sums > 0, sums, 1.0), 1 / K)
 
 
-def _softened(transitions: FloatArray) -> FloatArray:
+def _softened(transitions: FloatArray, share: float) -> FloatArray:
     K = transitions.shape[0]
-    return (1 - COMMON_SHARE) * transitions + COMMON_SHARE / K
+    return (1 - share) * transitions + share / K
 
 
 def shown_by(
-    features_of_state: FloatArray, features: WindowFeatures, emission: Emission, *, soften: bool = True
+    features_of_state: FloatArray, features: WindowFeatures, emission: Emission, *, softening: float
 ) -> Emission:
-    """Return the emission in which states show given means of the features, F x K."""
+    """Return the emission in which states show given means of the features, F x K, and a share of what all show."""
     if isinstance(emission, Multinomial):
         common = emission.probabilities[0]
         shares = simplex_rows(features_of_state[:-1].T)
@@ -146,18 +146,17 @@ def shown_by(
             wide = np.repeat(rest[None], shares.shape[0], axis=0)
             wide[:, features.chosen] = shares * (1 - rest.sum())
             shares = wide
-        share = COMMON_SHARE if soften else 0.0
-        return replace(emission, probabilities=(1 - share) * shares + share * common)
+        return replace(emission, probabilities=(1 - softening) * shares + softening * common)
     M = (features_of_state.shape[0] - 1) // 2
     centre, scale = np.asarray(features.centre), np.asarray(features.scale)
     means = features_of_state[:M].T * scale + centre
     if isinstance(emission, Poisson):
-        low = 0.05 * emission.rates[0] if soften else 0.0
-        return replace(emission, rates=np.maximum(np.maximum(means, low), emission.floor))
+        return replace(emission, rates=np.maximum(np.maximum(means, softening * emission.rates[0]), emission.floor))
     assert isinstance(emission, Gaussian)
     squares = features_of_state[M : 2 * M].T + 1 - features_of_state[:M].T ** 2
-    low, high = VARIANCE_RANGE if soften else (0.0, np.inf)
-    return replace(emission, means=means, variances=np.clip(squares, low, high) * scale**2)
+    low, high = VARIANCE_RANGE
+    variances = np.clip(squares, min(low, softening), high) * scale**2
+    return replace(emission, means=means, variances=variances)
 
 
 def chain_from_seeds(source: Source, features: WindowFeatures, emission: Emission, n_components: int) -> Chain:
@@ -202,6 +201,7 @@ def starts_of(
     start: str,
     window: int | None,
     smoothing: float,
+    softening: float,
 ) -> tuple[dict[str, Chain], FloatArray, float, int, str]:
     """Return chains to begin from by name, the spectrum and the energy of the moments, their window, and a note."""
     features = row_features(emission, summary)
@@ -216,7 +216,9 @@ def starts_of(
         moments, size, note = choose_window(source, features, n_components, window)
         if moments is not None:
             try:
-                starts["moments"], classes = chain_from_moments(moments, features, blank, n_components)
+                starts["moments"], classes = chain_from_moments(
+                    moments, features, blank, n_components, softening=softening
+                )
                 spectrum, energy = classes.spectrum, classes.energy
             except (RankError, ValueError) as error:
                 note = str(error).split(":")[0]

@@ -119,7 +119,7 @@ def mixture_of(
     summaries: Sequence[ViewSummary],
     *,
     smoothing: float,
-    soften: bool = True,
+    softening: float,
 ) -> ClassMixture:
     """Return the mixture in which classes show given means of the features of three groups of views."""
     shown: list[Emission | None] = [None] * len(summaries)
@@ -128,14 +128,29 @@ def mixture_of(
         for features in group:
             last = first + features.n_features
             of_view = features.shown(means[first:last])
-            shown[features.view] = emission_of(of_view, summaries[features.view], smoothing=smoothing, soften=soften)
+            shown[features.view] = emission_of(
+                of_view, summaries[features.view], smoothing=smoothing, softening=softening
+            )
             first = last
     return ClassMixture(classes.weights, tuple(shown))
 
 
-def emission_of(shown: FloatArray, summary: ViewSummary, *, smoothing: float, soften: bool) -> Emission:
-    """Return the emission of a view with given means in each class, K x M."""
-    share = COMMON_SHARE if soften else 0.0
+def softening_before(n_passes: int, n_rows: int, n_components: int) -> float:
+    """Return the share of what all classes show that is mixed into what each shows before so many passes of EM.
+
+    Without a pass it is the result: a share of one row in each class keeps it from zeros, and goes away with more rows.
+
+    Examples
+    --------
+    >>> softening_before(300, 10_000, 3), softening_before(0, 10_000, 3)
+    (0.05, 0.0003)
+    """
+    return COMMON_SHARE if n_passes > 0 else min(COMMON_SHARE, n_components / n_rows)
+
+
+def emission_of(shown: FloatArray, summary: ViewSummary, *, smoothing: float, softening: float) -> Emission:
+    """Return the emission of a view with given means in each class, K x M, and a share of what all show in them."""
+    share = softening
     if summary.is_counts:
         common = (summary.totals + 1e-3) / (summary.totals + 1e-3).sum()
         return Multinomial((1 - share) * simplex_rows(shown) + share * common, smoothing)
@@ -165,7 +180,7 @@ def seeded_mixture(
     shown: list[Emission | None] = []
     for number, summary in enumerate(summaries):
         blank = emission_of(
-            np.repeat(summary.mean[None], n_components, axis=0), summary, smoothing=smoothing, soften=True
+            np.repeat(summary.mean[None], n_components, axis=0), summary, smoothing=smoothing, softening=COMMON_SHARE
         )
         view = [block.views[number] for block in sample]
         start, sums = 0, None
@@ -182,7 +197,14 @@ def _group_rows(block: Block, group: Group) -> FloatArray:
 
 
 def starts_of(
-    source: Source, kinds: Sequence[str], n_components: int, *, start: str, route: str, smoothing: float
+    source: Source,
+    kinds: Sequence[str],
+    n_components: int,
+    *,
+    start: str,
+    route: str,
+    smoothing: float,
+    softening: float,
 ) -> tuple[dict[str, ClassMixture], FloatArray, float, str]:
     """Return mixtures to begin from by name, the spectrum and the energy of the moments, and a note."""
     summaries = summarise_views(source, kinds)
@@ -197,7 +219,7 @@ def starts_of(
         groups = three_groups(features)
         classes, note = classes_from_moments(aligned_moments(source, groups), n_components, route=route)
         if classes is not None:
-            starts["moments"] = mixture_of(classes, groups, summaries, smoothing=smoothing)
+            starts["moments"] = mixture_of(classes, groups, summaries, smoothing=smoothing, softening=softening)
             spectrum, energy = classes.spectrum, classes.energy
     if not starts or start != "moments":
         starts["seeds"] = seeded_mixture(source, features, summaries, n_components, smoothing=smoothing)
