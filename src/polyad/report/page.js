@@ -50,7 +50,11 @@
       tooltip: { disableDefaultStyle: true }, config: { background: null, view: { stroke: null }, font: "system-ui, sans-serif",
         axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal" }, legend: { labelFontSize: 12, titleFontSize: 12 } } };
     const labels = ((spec.encoding || {}).y || {}).axis;
-    if (labels && labels.labelLimit && holder.clientWidth > 600) labels.labelLimit = 320;
+    if (labels && labels.labelLimit) {
+      const wide = holder.clientWidth > 600;
+      labels.labelLimit = wide ? 320 : 225;  // on a phone names of three long words are whole in small letters
+      if (!wide) labels.labelFontSize = 10;
+    }
     if (square) spec.width = spec.height = Math.max(holder.clientWidth - 2, 200);
     else { spec.width = "container"; spec.autosize = { type: "fit-x", contains: "padding" }; }
     const { view } = await vegaEmbed(holder, spec, options);
