@@ -96,7 +96,7 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     ),
     (
         re.compile(
-            r"The second moment has only (?P<found>\d+) directions with a variance above .*, and (?P<asked>\d+) "
+            r"The second moment has only (?P<found>\d+) directions? with a variance above .*, and (?P<asked>\d+) "
             r"components were asked for.*"
         ),
         _rank,

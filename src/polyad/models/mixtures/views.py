@@ -35,7 +35,7 @@ def checked_kinds(kinds: Any, n_views: int) -> list[str | None]:
 def refuse_no_list(views: Any) -> None:
     """Refuse what is no list of views."""
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
 
 
 def views_of_table(table: Any) -> dict[str, Any] | None:
@@ -66,7 +66,7 @@ def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
     refuse_no_list(views)
     if len(views) < LEAST_VIEWS:
         raise ValueError(
-            f"There are {len(views)} views, and a mixture of classes is told by {LEAST_VIEWS} or more that are "
+            f"{_there_are(views)}, and a mixture of classes is told by {LEAST_VIEWS} or more that are "
             "independent given the class. Columns of a binary or Gaussian view are: cut such a view into several."
         )
     asked = checked_kinds(kinds, len(views))
@@ -81,9 +81,7 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
     """Return views like those of the fit as one source, and the numbers of those that are there."""
     refuse_no_list(views)
     if len(views) != len(kinds):
-        raise ValueError(
-            f"There are {len(views)} views, and the model was fitted on {len(kinds)}: give None for absent ones."
-        )
+        raise ValueError(f"{_there_are(views)}, and the model was fitted on {len(kinds)}: give None for absent ones.")
     there = [number for number, view in enumerate(views) if view is not None]
     if not there:
         raise ValueError("All views are None: give at least one.")
@@ -103,6 +101,10 @@ def _named(number: int, function: Any, *arguments: Any) -> Any:
         return function(*arguments)
     except ValueError as error:
         raise ValueError(f"View {number}: {error}") from None
+
+
+def _there_are(views: Any) -> str:
+    return "There is 1 view" if len(views) == 1 else f"There are {len(views)} views"
 
 
 def kind_of(view: Any) -> str:
