@@ -137,8 +137,8 @@ class HiddenMarkov(MixtureModel):
             summary = summarise_rows(source)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"X has {source.n_rows} row{'s' * (source.n_rows != 1)}, and {self.n_components} states were asked for. "
-                "Ask for fewer."
+                f"X has {source.n_rows} row{'s' * (source.n_rows != 1)}, and {self.n_components} states were asked "
+                "for. Ask for fewer."
             )
         if max(sizes) < 2 and self.n_components > 1:
             warn_caller("No sequence has two rows: what comes after a state is not known, and transitions are even.")
