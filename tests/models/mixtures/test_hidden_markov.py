@@ -2,9 +2,8 @@
 
 import gzip
 import json
-from pathlib import Path
-
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest

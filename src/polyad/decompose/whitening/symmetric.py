@@ -222,7 +222,8 @@ def _refuse_low_rank(values: FloatArray, n_components: int, n_used: int, strict:
     supported = int((values > limit).sum())
     if supported < n_components:
         raise RankError(
-            f"The second moment has only {supported} direction{'s' * (supported != 1)} with a variance above {what} ({limit:.2g}), and "
+            f"The second moment has only {supported} direction{'s' * (supported != 1)} with a variance above {what} "
+            f"({limit:.2g}), and "
             f"{n_components} components were asked for: the data support at most {supported}. "
             "Ask for fewer components, or give more (or longer) documents.",
             supported=supported,
