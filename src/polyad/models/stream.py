@@ -9,7 +9,7 @@ from polyad.base.arrays import FloatArray
 from polyad.corpus import Corpus, align_vocabulary
 from polyad.engine import Block, Source, step
 from polyad.inference.cells import padded_vector, topic_table
-from polyad.inference.expectation import Iterations, Likelihood, Table, TopicTable, collect, expect, prepare_documents
+from polyad.inference.expectation import Iterations, Likelihood, Table, TopicTable, collect, e_step, prepare_documents
 from polyad.inference.polish import SMOOTHING
 from polyad.models.features import refuse_other_words
 from polyad.models.topics.base import INFERENCE_ITERATIONS
@@ -90,7 +90,7 @@ def tokens_in(source: Source, before: Tokens, prior: FloatArray) -> tuple[Tokens
 
 def _expected(shard: Block, _: None, table: TopicTable, K: int) -> tuple[tuple[Table, Likelihood], None]:
     documents = prepare_documents(shard, None, None, K)[1]
-    shares, likelihood, expected = expect(documents, table, Iterations(INFERENCE_ITERATIONS))
+    shares, likelihood, expected = e_step(documents, table, Iterations(INFERENCE_ITERATIONS))
     return (collect(expected, shares, table.topics), likelihood), None
 
 

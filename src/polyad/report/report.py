@@ -19,8 +19,6 @@ from polyad.report.page import Page, write_page
 from polyad.report.subject import subject_of
 from polyad.report.topics_page import topics_page
 
-__all__ = ["make_page", "selection_page", "write_report", "write_selection"]
-
 
 def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:
     """Write what a model found as one HTML file that opens offline in any browser.

@@ -13,8 +13,6 @@ from polyad.inference.posterior import topic_shares
 from polyad.models.text_sources import words_of
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel
 
-__all__ = ["Subject", "TopicView", "subject_of"]
-
 Shares = Callable[[Source], FloatArray]
 
 

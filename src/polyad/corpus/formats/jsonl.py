@@ -1,7 +1,5 @@
 """JSONL: one object a line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,13 +18,7 @@ def read_jsonl(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterat
     A text of null is an empty document; a line without the field is malformed. An id may be a number, and an object
     may be without one; but a field of ids that was asked for must be in some of them.
     """
-    lines = read_lines(
-        stream,
-        tally,
-        encoding=options.encoding,
-        errors=options.errors,
-        max_bytes=options.max_document_bytes,
-    )
+    lines = read_lines(stream, tally, options)
     text_column: str | None = None
     ids = _Ids(options.id_column)
     for number, line in lines:

@@ -1,7 +1,5 @@
 """LDA-C: a document a line, ``n word:count word:count ...`` with n pairs and words numbered from 0."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parquet tables of documents, by pyarrow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Plain text: one document a line, or one document a file of a folder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
@@ -19,13 +17,7 @@ _TABLES = (".parquet", ".pq", ".jsonl", ".ndjson", ".csv", ".tsv", ".npz", ".mtx
 
 def read_plain_lines(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[Document]:
     """Yield one document a line; an empty line is an empty document."""
-    lines = read_lines(
-        stream,
-        tally,
-        encoding=options.encoding,
-        errors=options.errors,
-        max_bytes=options.max_document_bytes,
-    )
+    lines = read_lines(stream, tally, options)
     if is_html(stream.sample()):
         tally.suspect(
             f"{stream.name}, line 1: this is HTML, and its tags are counted as words; put it in a folder and give "

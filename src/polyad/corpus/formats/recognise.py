@@ -1,7 +1,5 @@
 """Which format an input has: told by its name and its first bytes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Languages by name or code: stop words and stemmers from the libraries that keep them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,16 +8,6 @@ from pathlib import Path
 
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.words.function_words import function_words
-
-__all__ = [
-    "StopWords",
-    "check_stemmer",
-    "language_code",
-    "language_name",
-    "load_stop_words",
-    "stem_terms",
-    "stem_words",
-]
 
 _CODES = {
     "afrikaans": "af", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn", "breton": "br",
@@ -45,9 +33,9 @@ class StopWords:
 
     Parameters
     ----------
-    source : str
+    source
         A language, "file", or "given".
-    words : tuple of str
+    words
         The words, sorted.
 
     Examples

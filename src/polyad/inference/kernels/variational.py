@@ -3,7 +3,7 @@
 import numpy as np
 
 from polyad.base.compiled import compiled, inlined
-from polyad.inference.kernels.topics import ONE, TINY, ZERO, gather_rows, longest_row, write_shares
+from polyad.inference.kernels.topics import ONE, ZERO, gather_cell, gather_rows, longest_row, write_shares
 
 
 @inlined
@@ -36,13 +36,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
             # The scale of the weights cancels; the largest is 1, or those of many small topics would underflow.
             weights[k] = np.float32(np.exp(digamma(gamma[k]) - shift)) if k < n_topics else ZERO
         for i in range(n):
-            total = TINY
-            for k in range(K):
-                total += weights[k] * rows[i, k]
-            inverse[i] = ONE / total
-            weight = counts[i] / total
-            for k in range(K):
-                gathered[k] += weight * rows[i, k]
+            gather_cell(i, rows, counts, weights, gathered, inverse)
         if iteration < n_iter - 1:
             for k in range(K):
                 gamma[k] = prior[k] + weights[k] * gathered[k]
