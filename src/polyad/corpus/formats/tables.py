@@ -65,7 +65,7 @@ def pick_columns(columns: Sequence[str], options: ReadOptions, path: str) -> tup
 
 
 def read_delimited(stream: ByteStream, tally: Tally, options: ReadOptions, delimiter: str | None) -> Iterator[Document]:
-    """Yield one document a record of CSV or TSV; None takes the delimiter that splits the header most.
+    """Yield one document per record of CSV or TSV; None takes the delimiter that splits the header most.
 
     Quoted fields may hold delimiters, doubled quotes and line breaks, which all come out as line feeds. Where a record
     of several lines is malformed, only its first line is: the others are read again, for a quote that is not closed

@@ -57,7 +57,7 @@ def count_words(
         Count these words only (new text for a model); the bounds on document frequency then do not apply,
         and unknown words are reported.
     n_jobs
-        Processes; -1 is one a core. None uses all cores once there is enough text to pay for starting them.
+        Processes; -1 is one for each core. None uses all cores once there is enough text to pay for starting them.
         The result is the same for any number.
     progress
         Called with the number of documents counted so far.

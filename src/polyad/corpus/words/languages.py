@@ -78,7 +78,7 @@ def language_name(code: str) -> str:
 
 
 def load_stop_words(spec: str | os.PathLike[str] | Iterable[str] | StopWords | None) -> StopWords | None:
-    """Load stop words: of a language (name or code), from a file with one word a line, or as given.
+    """Load stop words: of a language (name or code), from a file with one word per line, or as given.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def load_stop_words(spec: str | os.PathLike[str] | Iterable[str] | StopWords | N
         return StopWords("file", _read_word_list(name))
     raise ValueError(
         f"{name!r} is neither a language with a list of stop words nor a file; "
-        f"use a name or code such as 'english' or 'en', the path of a file with one word a line, or 'none'."
+        f"use a name or code such as 'english' or 'en', the path of a file with one word per line, or 'none'."
     )
 
 

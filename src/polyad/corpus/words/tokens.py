@@ -50,7 +50,7 @@ class TextOptions:
     min_length
         Shorter words, in characters, are dropped.
     stop_words
-        A language (``"english"``, ``"en"``), a file with one word a line, the words, or None. "auto" is the language
+        A language (``"english"``, ``"en"``), a file with one word per line, the words, or None. "auto" is the language
         that is found in the text when it is read.
     stemming
         A language: words with one snowball stem are counted together, under their most frequent form. "auto" is the

@@ -24,7 +24,7 @@ class MixtureDiagnostics:
     note
         Why moments were not the start, in words; empty where they were.
     objective
-        What each pass of likelihood found, a sample: the mean log-likelihood of a row, priors included.
+        What each pass of likelihood found: the mean log-likelihood of a row, priors included.
     n_moves
         Components that were put together and parted again after EM had come to rest.
     converged
