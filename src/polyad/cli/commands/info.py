@@ -73,7 +73,7 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
     if model.n_views == 2:
         (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
         return K, {"left": M1, "right": M2}
-    K = len(model.components_) - has_background(model) if model.n_components is None else model.n_components
+    K = len(model.components_) if model.n_components is None else model.n_components
     if model.n_views == 0 and hasattr(model, "kinds_"):  # views that differ in what they are, and in their width
         kinds = enumerate(zip(model.kinds_, model.components_))
         return K, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
