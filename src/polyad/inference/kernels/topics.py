@@ -53,13 +53,17 @@ def total_of_cell(i, rows, shares):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def gather_cell(i, rows, counts, shares, gathered, inverse):  # type: ignore[no-untyped-def]
-    """Keep 1 / (rows shares) of cell i, and add what the cell says of the topics."""
-    total = total_of_cell(i, rows, shares)
-    inverse[i] = ONE / total
-    weight = counts[i] / total
-    for k in range(rows.shape[1]):
-        gathered[k] += weight * rows[i, k]
+def gather_cells(first, rows, counts, shares, gathered, inverse):  # type: ignore[no-untyped-def]
+    """Keep 1 / (rows shares) of the cells from the first on, and add up what they say of the topics."""
+    n, K = rows.shape
+    for i in range(first, n):
+        total = TINY
+        for k in range(K):
+            total += shares[k] * rows[i, k]
+        inverse[i] = ONE / total
+        weight = counts[i] / total
+        for k in range(K):
+            gathered[k] += weight * rows[i, k]
 
 
 @inlined
@@ -82,8 +86,7 @@ def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, relaxati
             a, b, c, d = a * counts[i], b * counts[i + 1], c * counts[i + 2], d * counts[i + 3]
             for k in range(K):
                 gathered[k] += a * rows[i, k] + b * rows[i + 1, k] + c * rows[i + 2, k] + d * rows[i + 3, k]
-        for i in range(fours, n):
-            gather_cell(i, rows, counts, shares, gathered, inverse)
+        gather_cells(fours, rows, counts, shares, gathered, inverse)
         if iteration < n_iter - 1:
             for k in range(K):
                 step = prior[k] + shares[k] * gathered[k]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.compiled import compiled, inlined
-from polyad.inference.kernels.topics import ONE, ZERO, gather_cell, gather_rows, longest_row, write_shares
+from polyad.inference.kernels.topics import ONE, ZERO, gather_cells, gather_rows, longest_row, write_shares
 
 
 @inlined
@@ -38,8 +38,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
             gathered[k] = ZERO
             # The scale of the weights cancels; the largest is 1, or those of many small topics would underflow.
             weights[k] = np.float32(np.exp(digamma(gamma[k]) - shift)) if k < n_topics else ZERO
-        for i in range(n):
-            gather_cell(i, rows, counts, weights, gathered, inverse)
+        gather_cells(0, rows, counts, weights, gathered, inverse)
         if iteration < n_iter - 1:
             for k in range(K):
                 gamma[k] = prior[k] + weights[k] * gathered[k]
