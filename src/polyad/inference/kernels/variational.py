@@ -28,7 +28,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
     The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it. Returns the
     logarithm of the scale that was taken out of the weights.
     """
-    n, K = rows.shape
+    K = rows.shape[1]
     shift = 0.0
     for iteration in range(n_iter):
         shift = digamma(gamma[0])
