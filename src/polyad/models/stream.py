@@ -1,7 +1,9 @@
 """Documents that come in batches and are not kept: topics go on from the tokens that they stand for."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from polyad.inference.polish import SMOOTHING
 from polyad.models.features import refuse_other_words
 from polyad.models.topics.base import INFERENCE_ITERATIONS
 from polyad.moments import summarise_counts
+
+if TYPE_CHECKING:
+    from polyad.models.topics.lda import LDA
 
 PASSES = 2  # over a batch: the second sees topics that have learned from the first
 
@@ -31,7 +36,7 @@ class Tokens:
         """Tokens in all."""
         return float(self.by_topic.sum())
 
-    def plus(self, other: "Tokens", weight: float = 1.0) -> "Tokens":
+    def plus(self, other: Tokens, weight: float = 1.0) -> Tokens:
         """Return the sum with a part of another."""
         return Tokens(
             self.by_topic + weight * other.by_topic,
@@ -39,11 +44,11 @@ class Tokens:
             self.n_documents + int(np.sign(weight)) * other.n_documents,
         )
 
-    def kept(self, share: float) -> "Tokens":
+    def kept(self, share: float) -> Tokens:
         """Return the share that is not forgotten; documents stay counted."""
         return replace(self, by_topic=share * self.by_topic, words=share * self.words)
 
-    def with_words(self, n_new: int) -> "Tokens":
+    def with_words(self, n_new: int) -> Tokens:
         """Return the same with new words, of which nothing is known yet."""
         return replace(self, by_topic=np.pad(self.by_topic, ((0, 0), (0, n_new))), words=np.pad(self.words, (0, n_new)))
 
@@ -126,7 +131,7 @@ def grown(model: Any, X: Any) -> tuple[tuple[str, ...], Any]:
     return words, align_vocabulary(X, words)
 
 
-def merge(*models: Any, start: Any = None) -> Any:
+def merge(*models: LDA, start: LDA | None = None) -> LDA:
     """Return one model of all documents that several models of the same topics have seen.
 
     Parameters
@@ -177,7 +182,7 @@ def merge(*models: Any, start: Any = None) -> Any:
             words=np.maximum(tokens.words, 0.0),
             n_documents=n_documents,
         )
-    merged = copied(first)
+    merged: LDA = copied(first)
     take_over(merged, tokens)
     return merged
 

@@ -301,6 +301,10 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         refuse_other_columns(source.n_columns, n_words, f"View {number}")
         return source
 
+    def fit_transform(self, views: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
+        """Fit, and return the topic shares of the same documents."""
+        return self.fit(views, y, sample_weight).transform(views)
+
     def transform(self, views: Any) -> FloatArray:
         """Return the topic shares of documents from some of their views, N x K; rows sum to 1.
 
