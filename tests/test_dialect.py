@@ -104,3 +104,14 @@ def test_tags_stand_in_place_of_class_names(room):
             inside = {getattr(part, "id", getattr(part, "value", None)) for part in ast.walk(node)}
             named += [f"{path}:{node.lineno}" for name in inside if isinstance(name, str) and name in MODELS]
     assert not named
+
+
+def test_nothing_is_there_for_tests_alone():
+    """Everything is used by the library, public in a package, or told of in the docs; but for exact moments."""
+    used = {getattr(node, "id", getattr(node, "attr", None)) for _, node in nodes(ast.Name | ast.Attribute)}
+    used |= {node.value for _, node in nodes(ast.Constant) if isinstance(node.value, str)}
+    docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT.parents[1] / "docs").glob("*.md"))
+    used |= set(re.findall(r"\w+", docs))
+    bodies = [node for tree in TREES.values() for node in tree.body]
+    defined = {node.name for node in bodies if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    assert not {name for name in defined - used if not name.endswith("_population")}
