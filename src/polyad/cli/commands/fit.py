@@ -11,7 +11,7 @@ import typer
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
-from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.options import CorpusPath, KeptModel, NumberOfTopics, Polish, Reading, Running, Shown, Words
 from polyad.cli.pairs import Side
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.scaling import Scaling
@@ -22,8 +22,6 @@ from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topic
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models.topics.base import TopicModel
-
-__all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "saved_facts"]
 
 DEFAULT_TOPICS = 20
 DEFAULT_METHOD = "power"
@@ -39,25 +37,12 @@ def fit(
         typer.Argument(metavar="OTHER", help="With --aligned: the other corpora.", show_default=False),
     ] = None,
     *,
-    topics: Annotated[
-        int | None,
-        typer.Option(
-            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
-    ] = None,
+    topics: NumberOfTopics = None,
+    out: KeptModel = None,
     model: Annotated[
         str, typer.Option(metavar="NAME", help="lda, discrete-ica or single-topic.", rich_help_panel=_PANEL)
     ] = "lda",
-    polish: Annotated[
-        str,
-        typer.Option(
-            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
-        ),
-    ] = "fast",
+    polish: Polish = "fast",
     method: Annotated[
         str,
         typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),

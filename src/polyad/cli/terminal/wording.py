@@ -3,12 +3,8 @@
 The library speaks to who calls it from Python, and may name parameters and moments; the command speaks to anybody.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-
-__all__ = ["for_people"]
 
 Told = Callable[[re.Match[str]], str]
 

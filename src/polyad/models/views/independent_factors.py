@@ -218,7 +218,7 @@ class IndependentFactors(FactorModel):
     def _is_sparse(self, views: Any) -> bool:
         return isinstance(views, list | tuple) and all(is_sparse(view) for view in views)
 
-    def _scaled(self, columns: FloatArray, cumulants: FloatArray, statistics: str, counts: bool) -> "Scaled":
+    def _scaled(self, columns: FloatArray, cumulants: FloatArray, statistics: str, counts: bool) -> "ScaledFactors":
         """Return components with the scale and the sign that the model says; columns have factors of variance 1."""
         K = columns.shape[0]
         weights = linalg.lstsq(columns.T, self.mean_)[0]  # means of factors of variance 1
@@ -233,16 +233,16 @@ class IndependentFactors(FactorModel):
         if self.factors == "binary":
             chances = _chances(cumulants, statistics, weights)
             scales = np.sqrt(chances * (1 - chances))
-            return Scaled(columns / scales[:, None], chances, scales**2, cumulants, signs)
+            return ScaledFactors(columns / scales[:, None], chances, scales**2, cumulants, signs)
         if counts:
             scales = np.maximum(np.maximum(columns, 0).sum(axis=1), 1e-300)
             components = simplex_rows(columns)
-            return Scaled(components, nnls(components.T, self.mean_)[0], scales**2, cumulants, signs)
-        return Scaled(columns, weights, np.ones(K), cumulants, signs)
+            return ScaledFactors(components, nnls(components.T, self.mean_)[0], scales**2, cumulants, signs)
+        return ScaledFactors(columns, weights, np.ones(K), cumulants, signs)
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledFactors:
     """Components, the means, variances and cumulants of their factors, and which of them were turned over (-1)."""
 
     components: FloatArray
