@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.reading import text_options
 from polyad.cli.scaling import Clustered
@@ -129,13 +130,13 @@ def show_shards(path: str, output: Output, shown: Shown) -> None:
 
 def _text(report: Any) -> str:
     language = f"{report.language}; " if report.language else ""
-    dropped = ", ".join(f"{drop.words:,} {reason}" for reason, drop in report.dropped.items())
+    dropped = ", ".join(how_many(drop.words, reason) for reason, drop in report.dropped.items())
     return f"{language}{'dropped were ' + dropped if dropped else 'nothing was dropped'}"
 
 
 def _shards(path: str, corpus: IndexedCorpus) -> str:
     n = corpus.counts.n_shards
-    return f"{path} ({n} {'shard' if n == 1 else 'shards'}, {size(corpus.n_bytes)})"
+    return f"{path} ({how_many(n, 'shards')}, {size(corpus.n_bytes)})"
 
 
 def shard_values(corpus: Any) -> dict[str, Any]:
