@@ -119,7 +119,7 @@ def show_shards(path: str, output: Output, shown: Shown) -> None:
         ("folder", _shards(path, corpus)),
         ("documents", f"{len(corpus):,}{empty}"),
         ("ids", ids),
-        ("words", f"{corpus.shape[1]:,} different ones, {report.tokens:,} in all"),
+        ("words", f"{corpus.shape[1]:,} different, {report.tokens:,} in all"),
         ("cells", f"{source.n_cells:,}"),
         ("order", "by content" if source.is_canonical else "as given"),
         ("text", "counts, taken as they were" if report.options is None else _text(report)),

@@ -224,7 +224,7 @@ def corpus_facts(corpus: Corpus, *, advice: bool = True) -> list[tuple[str, str]
     report = corpus.report
     facts = [
         ("Documents", f"{len(corpus):,}{_bracketed(_document_notes(report))}"),
-        ("Words", f"{len(corpus.vocabulary):,} different ones, {report.tokens:,} in all"),
+        ("Words", f"{len(corpus.vocabulary):,} different, {report.tokens:,} in all"),
     ]
     if report.language is not None:
         other = "; --stop-words names another" if advice else ""

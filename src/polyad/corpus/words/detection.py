@@ -104,7 +104,7 @@ def languages_in(listed: Listed) -> list[Language]:
         return []
     first = int(overall.argmax())
     best, own, of_first, lengths, used = _scored(listed, weights, overall)
-    lists = (weights != 0).toarray()
+    lists = weights.toarray() > 0
     found = []
     for number in np.unique(best[own > 0]).tolist():
         rows = np.flatnonzero((best == number) & (own > 0))
