@@ -124,7 +124,7 @@ def test_names_of_columns_are_those_of_any_view_and_kept_in_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("views", "options", "message"),
     [
-        ([np.eye(4)], {}, "There are 1 views, and 2 or more are needed"),
+        ([np.eye(4)], {}, "There is 1 view, and 2 or more are needed"),
         (np.eye(4), {}, "The views are a ndarray"),
         ([np.eye(4), np.eye(4)[:, :3]], {}, r"The views have \[4, 3\] columns"),
         ([np.eye(4), np.full((4, 4), np.nan)], {}, "View 1: X has the value nan"),

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_directions
+from polyad.base.plurals import how_many, there_are
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.orthogonal.registry import diagonaliser
@@ -168,7 +169,8 @@ class IndependentFactors(FactorModel):
             source = _source_of(views, self._is_sparse(views), least=1)
             if source.widths[0] != self.n_features_in_:
                 raise ValueError(
-                    f"The views have {source.widths[0]} columns, and the model was fitted on {self.n_features_in_}."
+                    f"The views have {how_many(source.widths[0], 'columns')}, and the model was fitted on "
+                    f"{self.n_features_in_}."
                 )
             self._refuse_other_names(views)
             # Of n views together a factor of variance 1 has the covariance I, and their mean I + noise / n.
@@ -311,7 +313,9 @@ def _refuse_few(views: Any, least: int) -> None:
     if not isinstance(views, list | tuple):
         raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2]).")
     if len(views) < least:
-        raise ValueError(f"There are {len(views)} views, and {least} or more are needed: what they share is learnt.")
+        raise ValueError(
+            f"{there_are(len(views), 'views')}, and {least} or more are needed: what they share is learnt."
+        )
 
 
 def _source_of(views: Any, counts: bool, least: int) -> Source:

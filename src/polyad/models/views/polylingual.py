@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many, there_are
 from polyad.base.words import Vocabulary, listed_words
 from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
@@ -200,8 +201,8 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         n_rows = aligned(*sources).n_rows
         if n_rows < max(3, self.n_components):
             raise ValueError(
-                f"The views have {n_rows} rows, too few for {self.n_components} topics: give at least 3 and as many "
-                "as topics."
+                f"The views have {how_many(n_rows, 'rows')}, too few for {how_many(self.n_components, 'topics')}: "
+                "give at least 3 and as many as topics."
             )
         return sources
 
@@ -283,8 +284,8 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         given = views_by_name(views, self.view_names_) if isinstance(views, Mapping) else _listed(views, at_least=1)
         if len(given) != len(self.components_):
             raise ValueError(
-                f"{len(given)} views are given, and the model was fitted with {len(self.components_)}: give one entry "
-                "for each, None for a view that is not known."
+                f"{there_are(len(given), 'views')}, and the model was fitted with {len(self.components_)}: give one "
+                "entry for each, None for a view that is not known."
             )
         known = {number: self._checked_view(view, number) for number, view in enumerate(given) if view is not None}
         if not known:
