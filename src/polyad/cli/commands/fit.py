@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,7 @@ __all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "s
 
 DEFAULT_TOPICS = 20
 DEFAULT_METHOD = "power"
+LONG_SECONDS = 60.0  # from which on the plan of any fit is told
 
 _MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
 _PANEL = "Model"
@@ -131,7 +133,7 @@ def fit(
             f"Note: {topics} topics of {len(read):,} documents is hardly a subject for two documents each: most topics "
             f"are single documents. Ask for {f'{fewer} or fewer' if fewer > 1 else 'one'} (-k), or give more documents."
         )
-    with scaling.used(running.jobs, output) as options:
+    with scaling.used(running.jobs, output) as options, _plan_told(output, always=is_indexed(corpus) or bool(options)):
         seconds, notes = fitted(estimator, read, output, **options)
     if out is not None:
         estimator.save(out)
@@ -209,6 +211,17 @@ def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any
     with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
         estimator.fit(corpus, **options)
     return time.perf_counter() - started, notes
+
+
+def _plan_told(output: Output, *, always: bool) -> AbstractContextManager[None]:
+    """Print what the fit of the body will need, before its work: always, or where it is worth waiting for."""
+    from polyad.models.limits import FitPlan, hearing_plans
+
+    def tell(plan: FitPlan) -> None:
+        if not output.json and (always or plan.seconds >= LONG_SECONDS):
+            output.facts([("Plan", str(plan))])
+
+    return hearing_plans(tell)
 
 
 def saved_facts(out: str | None) -> list[tuple[str, str]]:
