@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TOPICS = 20
 DEFAULT_METHOD = "power"
+LONG_SECONDS = 60.0  # from which on the plan of any fit is told
 
 _MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
 _PANEL = "Model"
@@ -111,7 +113,7 @@ def fit(
         output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    with scaling.used(running.jobs, output) as options:
+    with scaling.used(running.jobs, output) as options, _plan_told(output, always=is_indexed(corpus) or bool(options)):
         seconds, notes = fitted(estimator, read, output, **options)
     if topics is not None and len(read) // 2 < topics:
         output.note(_nearly_all(topics, len(read), advice=not any("Ask for" in note for note in notes)))
@@ -203,6 +205,17 @@ def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any
     with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
         estimator.fit(corpus, **options)
     return time.perf_counter() - started, notes
+
+
+def _plan_told(output: Output, *, always: bool) -> AbstractContextManager[None]:
+    """Print what the fit of the body will need, before its work: always, or where it is worth waiting for."""
+    from polyad.models.limits import FitPlan, hearing_plans
+
+    def tell(plan: FitPlan) -> None:
+        if not output.json and (always or plan.seconds >= LONG_SECONDS):
+            output.facts([("Plan", str(plan))])
+
+    return hearing_plans(tell)
 
 
 def saved_facts(out: str | None) -> list[tuple[str, str]]:

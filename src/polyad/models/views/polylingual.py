@@ -35,7 +35,7 @@ from polyad.models.recipes.aligned_start import (
 from polyad.models.recipes.dirichlet import polish_prior, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
 from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
-from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
+from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost, seconds_of
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
 from polyad.models.saving import SavedModel
@@ -173,8 +173,10 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             texts = align_texts([weighted(view, sample_weight) for view in self._checked_views(views)])
             preset = self._preset()
             n_topics = K + self.n_private * len(texts.order)
-            memory = aligned_bytes(texts, n_topics)
-        expect(aligned_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_topics)))
+            plan = aligned_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_topics))
+            seconds = seconds_of(plan, texts.corpus, preset, sampled=False, few_passes=False)
+            memory = aligned_bytes(texts, n_topics, seconds)
+        expect(plan)
         with watch("moments"):
             start = start_from_aligned(
                 texts, K, concentration=c0, min_frequency=self.min_frequency, method=self.method,
