@@ -8,7 +8,7 @@ from scipy.stats import poisson
 
 from polyad.datasets import make_independent_factors
 from polyad.engine import aligned, count_blocks, signal_blocks
-from polyad.inference.factors import Sums, count_functions, newton_step, polish_factors, score_sums, unmixing
+from polyad.inference.factors import FactorSums, count_functions, newton_step, polish_factors, score_sums, unmixing
 from polyad.inference.scores import KNOTS, Scores, tally
 
 COMPONENTS = np.array([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 2.0, -1.0]])
@@ -97,12 +97,12 @@ def test_a_step_solves_the_equations_of_each_pair():
     rng = np.random.default_rng(1)
     K = 4
     products, squares = 0.1 * rng.standard_normal((K, K)) + np.diag(rng.uniform(0.2, 0.6, K)), rng.uniform(0.9, 1.1, K)
-    sums = Sums(np.diag(squares), products, rng.uniform(1, 2, K), np.zeros(0))
+    sums = FactorSums(np.diag(squares), products, rng.uniform(1, 2, K), np.zeros(0))
     step = newton_step(sums, np.eye(K))
     changed = products + sums.derivatives[:, None] * step * squares + np.diag(products)[:, None] * step.T
     assert np.allclose(changed - np.diag(np.diag(changed)), 0, atol=1e-12)
     assert (np.diag(step) == 0).all()
-    gaussian = Sums(np.eye(K), np.eye(K) + 0.1 * rng.standard_normal((K, K)), np.ones(K), np.zeros(0))
+    gaussian = FactorSums(np.eye(K), np.eye(K) + 0.1 * rng.standard_normal((K, K)), np.ones(K), np.zeros(0))
     assert np.abs(newton_step(gaussian, np.eye(K))).max() < 10  # such factors are not thrown about
 
 

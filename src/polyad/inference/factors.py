@@ -45,7 +45,7 @@ class PolishedFactors:
 
 
 @dataclass(frozen=True)
-class Sums:
+class FactorSums:
     """Means of a pass over the rows, with z from all views but one and x from that one."""
 
     images: FloatArray  # M x K, E[x z']
@@ -94,10 +94,10 @@ def polish_factors(
 def unmixing(components: FloatArray, noise: FloatArray) -> FloatArray:
     """Return the K x M estimate of factors with the least variance, for the variances of the noise of columns."""
     weighted = components / noise
-    return np.linalg.solve(weighted @ components.T, weighted)
+    return np.asarray(np.linalg.solve(weighted @ components.T, weighted), dtype=np.float64)
 
 
-def newton_step(sums: Sums, whitener: FloatArray) -> FloatArray:
+def newton_step(sums: FactorSums, whitener: FloatArray) -> FloatArray:
     """Return the relative step D, by which factors z become (I + D) z; its diagonal is 0.
 
     For independent factors ``E[psi_i(z_i) z_j]`` changes with D_ij and D_ji alone: two equations for each pair, whose
@@ -115,7 +115,7 @@ def newton_step(sums: Sums, whitener: FloatArray) -> FloatArray:
     return step
 
 
-def _moved(sums: Sums, whitener: FloatArray, step: FloatArray) -> FloatArray:
+def _moved(sums: FactorSums, whitener: FloatArray, step: FloatArray) -> FloatArray:
     """Return the components after a step: the regression of a view on the new factors, scaled to variance 1."""
     change = np.eye(step.shape[0]) + step
     images = sums.images @ change.T
@@ -128,7 +128,7 @@ def _moved(sums: Sums, whitener: FloatArray, step: FloatArray) -> FloatArray:
 
 def score_sums(
     source: Source, mean: FloatArray, noise: FloatArray, whitener: FloatArray, scores: Scores | None
-) -> Sums:
+) -> FactorSums:
     """Return the means of a pass, with given scores, or for counts with the scores that suit them best (None)."""
     n_rows = source.n_rows * len(source.widths)
     columns, shift = np.ascontiguousarray(whitener.T), whitener @ mean
@@ -137,7 +137,7 @@ def score_sums(
         scales = np.sqrt(1 + (whitener**2 @ noise) / (len(source.widths) - 1))
         images, products, pieces = total(_line_sums, source, columns, shift, scales, scores)
         derivatives = scores.mean_derivative(pieces, n_rows) / scales
-        return Sums(images / n_rows, products / n_rows, derivatives, pieces)
+        return FactorSums(images / n_rows, products / n_rows, derivatives, pieces)
     images, *parts = total(_count_sums, source, columns, shift)
     products, squares, derivatives, sums = (part / n_rows for part in parts)
     squares = squares - sums[:, :, None] * sums[:, None, :]
@@ -146,7 +146,7 @@ def score_sums(
     # The combination whose E[psi'] is largest for its variance: of functions of one variable the closest to the score.
     weights = np.linalg.solve(correlations, (derivatives / scales)[:, :, None])[:, :, 0] / scales
     products = np.einsum("kl,jkl->kj", weights, products)
-    return Sums(images / n_rows, products, (weights * derivatives).sum(axis=1), np.zeros(0))
+    return FactorSums(images / n_rows, products, (weights * derivatives).sum(axis=1), np.zeros(0))
 
 
 def _line_sums(

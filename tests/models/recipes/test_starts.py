@@ -291,7 +291,7 @@ def test_seeds_tell_states_by_their_variances_or_by_their_neighbours():
 def test_values_are_started_from_three_kinds_of_groups():
     source = sequences_of(signal_blocks(RNG.standard_normal((60, 2))), np.array([30, 30]))
     options = {"start": "seeds", "window": None, "smoothing": 0.01, "softening": 0.0}
-    starts = chains.starts_of(source, "gaussian", summarise_rows(source), 2, **options)[0]
+    starts = chains.chain_starts(source, "gaussian", summarise_rows(source), 2, **options)[0]
     assert list(starts) == ["seeds", "seeds of rows", "seeds of neighbours"]
     assert len({chain.transitions.tobytes() for chain in starts.values()}) == 3
 

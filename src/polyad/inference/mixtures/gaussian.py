@@ -8,6 +8,7 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
+from polyad.inference.mixtures.passes import Passes
 from polyad.moments.views.cross import dense_rows
 
 OUTLOOK, OUTLOOK_FROM = 20, 4
@@ -138,14 +139,10 @@ def shares_and_evidence(joint: FloatArray, axis: int = 1) -> tuple[FloatArray, F
 
 
 @dataclass(frozen=True)
-class PolishedMixture:
+class PolishedMixture(Passes):
     """A mixture after passes of EM."""
 
     mixture: GaussianMixtureParameters  # its parameters
-    # Mean log-likelihood of a point, and the logarithm of the prior, that each pass found for the parameters it started
-    # from: it never falls.
-    objective: tuple[float, ...]
-    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def polish_gaussian(
@@ -198,12 +195,12 @@ def polish_gaussian(
         objective.append(now)
         safe = _maximised(sums, mixture, centre, rule, source.n_rows)
         if gain < tol:
-            return PolishedMixture(safe, tuple(objective), True)
+            return PolishedMixture(tuple(objective), True, safe)
         if len(objective) > OUTLOOK_FROM and now + OUTLOOK * gain < target:
             break
         stretch = min(STRETCH * stretch, MOST_STRETCH) if relaxed and np.isfinite(gain) else 1.0
         mixture = _stretched(mixture, safe, stretch) if stretch > 1 else safe
-    return PolishedMixture(safe, tuple(objective), False)
+    return PolishedMixture(tuple(objective), False, safe)
 
 
 def polish_few(

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
+from polyad.base.plurals import how_many
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.orthogonal.registry import diagonaliser
@@ -312,8 +313,8 @@ def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[Flo
         raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up, or None.")
     if rank < K:
         raise RankError(
-            f"The signals vary in only {rank} directions, and {K} components were asked for: ask for at most "
-            f"{max(rank, 1)}, give more samples, or drop channels that are constant or copies of others.",
+            f"The signals vary in only {how_many(rank, 'directions')}, and {K} components were asked for: ask for "
+            f"at most {max(rank, 1)}, give more samples, or drop channels that are constant or copies of others.",
             supported=rank,
             spectrum=values,
         )
@@ -341,7 +342,7 @@ def _matrices(
         return moments.fourth_cumulants(source, whitening, n_matrices)
     points = step * np.eye(K)
     if statistics == "generalised":
-        return moments.generalised_covariances(source, whitening, points) - np.eye(K)
+        return moments.generalised_signal_covariances(source, whitening, points) - np.eye(K)
     complex_stack = moments.characteristic_covariances(source, whitening, points)
     return np.concatenate([complex_stack.real - np.eye(K), complex_stack.imag])
 

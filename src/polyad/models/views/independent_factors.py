@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_directions
+from polyad.base.plurals import how_many, there_are
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonaliser
 from polyad.decompose.orthogonal.registry import diagonaliser
@@ -186,7 +187,8 @@ class IndependentFactors(FactorModel):
             source = _source_of(views, self._is_sparse(views), least=1)
             if source.widths[0] != self.n_features_in_:
                 raise ValueError(
-                    f"The views have {source.widths[0]} columns, and the model was fitted on {self.n_features_in_}."
+                    f"The views have {how_many(source.widths[0], 'columns')}, and the model was fitted on "
+                    f"{self.n_features_in_}."
                 )
             self._refuse_other_names(views)
             # Of n views together a factor of variance 1 has the covariance I, and their mean I + noise / n.
@@ -237,7 +239,7 @@ class IndependentFactors(FactorModel):
     def _is_sparse(self, views: Any) -> bool:
         return isinstance(views, list | tuple) and all(is_sparse(view) for view in views)
 
-    def _scaled(self, columns: FloatArray, cumulants: FloatArray, statistics: str, counts: bool) -> "Scaled":
+    def _scaled(self, columns: FloatArray, cumulants: FloatArray, statistics: str, counts: bool) -> "ScaledFactors":
         """Return components with the scale and the sign that the model says; columns have factors of variance 1."""
         K = columns.shape[0]
         weights = linalg.lstsq(columns.T, self.mean_)[0]  # means of factors of variance 1
@@ -252,16 +254,16 @@ class IndependentFactors(FactorModel):
         if self.factors == "binary":
             chances = _chances(cumulants, statistics, weights)
             scales = np.sqrt(chances * (1 - chances))
-            return Scaled(columns / scales[:, None], chances, scales**2, cumulants, signs)
+            return ScaledFactors(columns / scales[:, None], chances, scales**2, cumulants, signs)
         if counts:
             scales = np.maximum(np.maximum(columns, 0).sum(axis=1), 1e-300)
             components = simplex_rows(columns)
-            return Scaled(components, nnls(components.T, self.mean_)[0], scales**2, cumulants, signs)
-        return Scaled(columns, weights, np.ones(K), cumulants, signs)
+            return ScaledFactors(components, nnls(components.T, self.mean_)[0], scales**2, cumulants, signs)
+        return ScaledFactors(columns, weights, np.ones(K), cumulants, signs)
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledFactors:
     """Components, the means, variances and cumulants of their factors, and which of them were turned over (-1)."""
 
     components: FloatArray
@@ -330,8 +332,9 @@ def _refuse_few(views: Any, least: int) -> None:
     if not isinstance(views, list | tuple):
         raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2]).")
     if len(views) < least:
-        there = "There is 1 view" if len(views) == 1 else f"There are {len(views)} views"
-        raise ValueError(f"{there}, and {least} or more are needed: what they share is learnt.")
+        raise ValueError(
+            f"{there_are(len(views), 'views')}, and {least} or more are needed: what they share is learnt."
+        )
 
 
 def _source_of(views: Any, counts: bool, least: int) -> Source:
