@@ -2,6 +2,7 @@
 
     python benchmarks/mixtures.py                # quick: all sections at two or three sizes
     python benchmarks/mixtures.py gaussian --full
+    python benchmarks/mixtures.py chains --only gaussian    # the cases with this in their title
     python benchmarks/mixtures.py --install      # make the peers' environment
 
 Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), and letters, eeg, languages
@@ -60,6 +61,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
     parser.add_argument("--peer", nargs=2, metavar=("NAME", "FILE"), help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their title")
     options = parser.parse_args()
     if options.peer:
         print(json.dumps(PEERS[options.peer[0]](np.load(options.peer[1], allow_pickle=False))))
@@ -67,7 +69,7 @@ def main():
     if options.install:
         install()
     for name in options.sections or sections:
-        sections[name](options.full)
+        sections[name](options.full, options.only)
 
 
 def install():
@@ -112,7 +114,7 @@ def error_of(found, true):
     return float(np.sqrt(distances[rows, columns].mean() / ((true - true.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def gaussian(full):
+def gaussian(full, only):
     """Compare with scikit-learn, one start and ten."""
     from sklearn.mixture import GaussianMixture
 
@@ -121,6 +123,9 @@ def gaussian(full):
 
     SphericalMixture(2).fit(make_spherical_mixture(100, 3, 2).X)  # loops are compiled once
     for N, M, K, separation in GAUSSIAN + (GAUSSIAN_FULL if full else []):
+        title = f"{N:,} points, {M} columns, {K} components, separation {separation:g}"
+        if only not in title:
+            continue
         draw = make_spherical_mixture(2 * N, M, K, separation=separation, random_state=1)
         X, new = draw.X[:N], draw.X[N:]
         rows = []
@@ -145,7 +150,7 @@ def gaussian(full):
                     "error of means": error,
                 }
             )
-        show(f"{N:,} points, {M} columns, {K} components, separation {separation:g}", rows)
+        show(title, rows)
 
 
 def peer(name, **arrays):
@@ -178,12 +183,15 @@ def hmmlearn_peer(data):
     return {"found": found}
 
 
-def chains(full):
+def chains(full, only):
     """Compare with hmmlearn, one start and ten."""
     from polyad import HiddenMarkov
     from polyad.datasets import make_hmm
 
     for emission, n, length, M, K in CHAINS + (CHAINS_FULL if full else []):
+        title = f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states"
+        if only not in title:
+            continue
         draw = make_hmm(2 * n, length, M, K, emission=emission, random_state=1)
         X, lengths, new = draw.X[: n * length], draw.lengths[:n], draw.X[n * length :]
         HiddenMarkov(K, emission=emission, max_iter=1).fit(X[:50])  # loops are compiled once
@@ -199,7 +207,7 @@ def chains(full):
         ]
         done = peer("hmmlearn", X=X, lengths=lengths, new=new, new_lengths=lengths, K=K, emission=emission)
         rows += peer_rows("hmmlearn", done, draw.emissions)
-        show(f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states", rows)
+        show(title, rows)
 
 
 def peer_rows(name, done, true=None):
@@ -247,13 +255,16 @@ def stepmix_peer(data):
     return {"found": found}
 
 
-def classes(full):
+def classes(full, only):
     """Compare latent class analysis of binary answers, some of them missing, with StepMix."""
     from polyad import MultiViewMixture
     from polyad.datasets import make_multiview_mixture
 
     MultiViewMixture(2).fit(make_multiview_mixture(100, (3, 3, 3), 2, kinds=("binary",) * 3).views)
     for N, widths, K, missing in CLASSES:
+        title = f"{N:,} rows, {sum(widths)} binary columns, {K} classes, {missing:.0%} missing"
+        if only not in title:
+            continue
         draw = make_multiview_mixture(2 * N, widths, K, kinds=("binary",) * 3, missing=missing, random_state=1)
         views, new = [view[:N] for view in draw.views], [view[N:] for view in draw.views]
         model, seconds = timed(lambda K=K, views=views: MultiViewMixture(K).fit(views))
@@ -268,10 +279,10 @@ def classes(full):
             }
         ]
         rows += peer_rows("StepMix", peer("stepmix", X=np.hstack(views), new=np.hstack(new), K=K), true)
-        show(f"{N:,} rows, {sum(widths)} binary columns, {K} classes, {missing:.0%} missing", rows)
+        show(title, rows)
 
 
-def letters(full):
+def letters(full, only):
     """Find vowels and consonants in the letters of addresses, by two states."""
     from polyad import HiddenMarkov
 
@@ -294,7 +305,7 @@ def letters(full):
     against_hmmlearn(f"letters of {len(sequences)} addresses: {len(X):,}", model, seconds, X, lengths)
 
 
-def eeg(full):
+def eeg(full, only):
     """Find states of a brain: how strong eight directions of 32 channels are in every quarter of a second."""
     from polyad import HiddenMarkov
 
@@ -324,7 +335,7 @@ def against_hmmlearn(title, model, seconds, X, lengths):
     show(title, rows)
 
 
-def languages(full):
+def languages(full, only):
     """Find topics of three aligned texts: French, and English cut into two languages that share no word."""
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -353,7 +364,7 @@ def languages(full):
         print(f"  {topic}: " + " | ".join(lines))
 
 
-def cells(full):
+def cells(full, only):
     """Find cell types from two halves of the genes, and the proteins, of single cells."""
     from polyad import MultiViewMixture
 
