@@ -5,12 +5,12 @@
     python benchmarks/mixtures.py chains --only gaussian    # the cases with this in their title
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), and letters, eeg, languages
-and cells (real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own,
-benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the processor in the fits alone, which
-what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS wait for each other. A peer with
-ten starts is ten fits and the best of them by its likelihood. Likelihood is that of the data, and of as many new rows
-of the same model, in nats for each row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), factors (with and without
+likelihood steps), and letters, eeg, languages and cells (real data from ``../shared/data``). hmmlearn and StepMix run
+in an environment of their own, benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the
+processor in the fits alone, which what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS
+wait for each other. A peer with ten starts is ten fits and the best of them by its likelihood. Likelihood is that of
+the data, and of as many new rows of the same model, in nats for each row.
 """
 
 import argparse
@@ -51,12 +51,13 @@ CHAINS = [  # emission, sequences, length, columns, states
 CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), ("gaussian", 20, 500, 10, 8)]
 CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
 STARTS = 10
+DRAWS = 8
 
 
 def main():
     """Run the sections asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = {part.__name__: part for part in (gaussian, chains, classes, letters, eeg, languages, cells)}
+    sections = {part.__name__: part for part in (gaussian, chains, classes, factors, letters, eeg, languages, cells)}
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
@@ -280,6 +281,34 @@ def classes(full, only):
         ]
         rows += peer_rows("StepMix", peer("stepmix", X=np.hstack(views), new=np.hstack(new), K=K), true)
         show(title, rows)
+
+
+def factors(full, only):
+    """Compare likelihood steps of independent factors with their moments alone: the mean error of some draws."""
+    from polyad import IndependentFactors
+    from polyad.datasets import make_independent_factors
+    from polyad.metrics import amari_distance
+
+    for observation in ("gaussian", "poisson"):
+        rows = []
+        for kind in ("skewed", "kurtotic", "binary"):
+            for N in (2000, 32_000):
+                errors, seconds = np.zeros((2, DRAWS)), np.zeros(2)
+                for draw in range(DRAWS):
+                    drawn = make_independent_factors(
+                        N, 12, 3, n_views=2, factors=kind, observation=observation, random_state=draw
+                    )
+                    for number, polish in enumerate(("off", "fast")):
+                        options = {"factors": "binary" if kind == "binary" else "any", "observation": observation}
+                        model = IndependentFactors(3, polish=polish, **options)
+                        _, took = timed(lambda model=model, drawn=drawn: model.fit(drawn.views))
+                        found = model.components_ @ np.linalg.pinv(drawn.components)
+                        errors[number, draw] = amari_distance(found, np.eye(3))
+                        seconds[number] += took / DRAWS
+                off, fast = errors.mean(axis=1)
+                row = {"factors": kind, "rows": f"{N:,}", "moments": off, "with steps": fast, "ratio": fast / off}
+                rows.append(row | {"seconds": seconds[0], "with steps, seconds": seconds[1]})
+        show(f"independent factors, {observation}: Amari error, mean of {DRAWS} draws", rows)
 
 
 def letters(full, only):
