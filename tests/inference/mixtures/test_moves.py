@@ -14,12 +14,19 @@ from polyad.inference.mixtures.gaussian import (
     polish_gaussian,
 )
 from polyad.inference.mixtures.moves import best_moves, parameters_of_one
-from polyad.inference.mixtures.seeds import SAMPLE_ROWS, sample_size, seeded_groups
+from polyad.inference.mixtures.seeds import SAMPLE_ROWS, group_sums, sample_size, seeded_groups
 
 RNG = np.random.default_rng(0)
 CENTRES = np.array([[0.0, 0.0], [20.0, 0.0], [0.0, 20.0], [20.0, 20.0]])
 LABELS = np.arange(200) % 4
 POINTS = CENTRES[LABELS] + RNG.standard_normal((200, 2))
+
+
+def test_sums_of_groups_are_those_of_a_loop_and_0_for_none():
+    groups = np.arange(len(POINTS)) % 3
+    found = group_sums(POINTS, groups, 4)
+    assert np.allclose(found[:3], [sum(POINTS[groups == k]) for k in range(3)])
+    assert (found[3] == 0).all()
 
 
 def test_groups_that_lie_apart_are_found():

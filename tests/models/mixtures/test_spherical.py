@@ -138,6 +138,17 @@ def test_moves_part_what_em_cannot():
     assert best_moves(draw.X, freed.mixture, rule, 3) == []
 
 
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_start_that_a_sample_chooses_is_as_good_as_one_of_all_points(seed):
+    draw = make_spherical_mixture(6000, 20, 8, separation=4.0, random_state=seed)
+    model = SphericalMixture(8).fit(draw.X)
+    truth = GaussianMixtureParameters(draw.weights, draw.means, draw.variances)
+    rule = CovarianceRule("spherical", False, 1e-6)
+    best = polish_gaussian(signal_blocks(draw.X), truth, rule, max_iter=200, tol=1e-6)
+    assert model.score(draw.X) > best.objective[-1] - 1e-3
+    assert model.converged_
+
+
 def test_too_few_directions_are_told_and_seeds_take_over():
     rng = np.random.default_rng(0)
     corners = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0], [4.5, 20.0]])

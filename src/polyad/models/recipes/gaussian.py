@@ -197,7 +197,7 @@ def better_start(
         name: polish_gaussian(sample, start, rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
         for name, start in starts.items()
     }
-    best = max(trials, key=lambda name: trials[name].objective[-1])
+    best = max(trials, key=lambda name: trials[name].objective[-1] + (SAME_END if name == MOMENTS else 0.0))
     others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
     if best != MOMENTS and others:
         ends = {
