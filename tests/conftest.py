@@ -8,8 +8,12 @@ from hypothesis import settings
 settings.register_profile("polyad", deadline=None)
 settings.load_profile("polyad")
 
-# A shell that starts the suite in the background lets it ignore Ctrl-C, and tests of interrupts send it.
+# A shell that starts the suite in the background lets it ignore Ctrl-C, and nohup the end of the terminal; so do all
+# processes that tests start, and tests of interrupts send these signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for ignored in ("SIGHUP", "SIGQUIT"):
+    if hasattr(signal, ignored):
+        signal.signal(getattr(signal, ignored), signal.SIG_DFL)
 
 LONGEST = ("test_first_fit.py", "test_bounded_memory.py")
 WITHOUT_LOOPS = (

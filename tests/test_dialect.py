@@ -16,8 +16,11 @@ CHARTS = Path("report/charts.py")
 MODELS = {name for name in polyad.__all__ if hasattr(getattr(polyad, name), "get_params")}
 
 
+NODES = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree)]
+
+
 def nodes(kind):
-    return [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, kind)]
+    return [(path, node) for path, node in NODES if isinstance(node, kind)]
 
 
 def docstrings():

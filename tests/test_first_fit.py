@@ -49,30 +49,29 @@ def hand_over(copy: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def three_processes(tmp_path_factory):
+def two_processes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
     copy = copy_package(folder)
     found = []
-    for number in range(3):
+    for _ in range(2):
         done = run_python(str(FINGERPRINTS), source=folder, NUMBA_CACHE_DIR="")
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
-        if number == 0:
-            hand_over(copy)
+        hand_over(copy)
     return found
 
 
-def test_fits_that_compile_and_fits_that_load_give_the_same_bytes_in_every_thread(three_processes):
-    first = three_processes[0]["main"]
+def test_fits_that_compile_and_fits_that_load_give_the_same_bytes_in_every_thread(two_processes):
+    first = two_processes[0]["main"]
     models = {name for name in polyad.__all__ if hasattr(getattr(polyad, name), "get_params")}
     assert models == {case.partition(",")[0] for case in first} & models, "a model has no case in fingerprints.py"
-    for process in three_processes:
+    for process in two_processes:
         assert process["main"] == first
         assert process["worker"] == first
 
 
-def test_no_function_with_fast_arithmetic_is_there_in_several_copies(three_processes):
-    assert three_processes[0]["shared"] == []
+def test_no_function_with_fast_arithmetic_is_there_in_several_copies(two_processes):
+    assert two_processes[0]["shared"] == []
 
 
 def test_without_a_place_for_the_cache_polyad_compiles_and_warns_once(tmp_path):
