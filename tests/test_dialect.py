@@ -118,3 +118,9 @@ def test_nothing_is_there_for_tests_alone():
     bodies = [node for tree in TREES.values() for node in tree.body]
     defined = {node.name for node in bodies if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     assert not {name for name in defined - used if not name.endswith("_population")}
+
+
+def test_warnings_point_at_the_caller():
+    """A fixed number of frames is wrong as soon as another method, or a pipeline, calls the first."""
+    warning = {path.as_posix() for path, node in nodes(ast.Attribute) if ast.unparse(node) == "warnings.warn"}
+    assert warning == {"base/caller.py", "base/compiled.py"}
