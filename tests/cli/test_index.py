@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -95,6 +96,27 @@ def test_sentences(folder, capsys):
     assert "shard-00000-view-0-data.npy is damaged" in capsys.readouterr().err
 
 
+def test_what_a_fit_will_need_is_told_before_the_work(folder, capsys, monkeypatch):
+    shards, texts = str(folder / "c.shards"), str(folder / "a.jsonl")
+    values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards)
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.models.topics.lda.raw_moments", interrupted)
+        assert run(["fit", shards, "-k", "2"]) == 130
+    told = capsys.readouterr().err
+    assert re.search(r"Plan: \d+ MB of memory, at most about 1 second\n", told)
+    assert "Fitting" not in told
+    assert run(["fit", texts, "-k", "2", "--memory", "1kB"]) == 1
+    told = capsys.readouterr().err
+    assert 0 < told.index("Plan: ") < told.index("may have 0.00 GB")
+    for quiet in (["fit", texts, "-k", "2"], ["fit", shards, "-k", "2", "--json"]):
+        assert run(quiet) == 0
+        assert "Plan" not in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.cli.commands.fit.LONG_SECONDS", 0.0)
+        assert run(["fit", texts, "-k", "2"]) == 0
+    assert "Plan: " in capsys.readouterr().err
+
+
 def interrupted(*given, **options):
     raise KeyboardInterrupt
 
@@ -114,7 +136,7 @@ def test_a_fit_goes_on_from_its_checkpoint(folder, capsys, monkeypatch):
     assert run([*fit[:3], "3", *fit[4:], "--resume"]) == 1
     assert "other options" in capsys.readouterr().err
     assert run([*fit, "--resume"]) == 0
-    assert "passes were done before" in capsys.readouterr().err
+    assert "Passes done before" in capsys.readouterr().err
     assert not run_folder.exists()
     one, two = (values(capsys, "info", folder / f"{name}.polyad") for name in ("whole", "m"))
     assert one["fingerprint"] == two["fingerprint"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.options import Reading, Running, Shown
 from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
 from polyad.cli.terminal.errors import CallError
@@ -85,7 +86,10 @@ def _numbers(path: str, names: Sequence[str], n_corpora: int, given: Sequence[st
             )
         return range(len(names))
     if len(given) != n_corpora:
-        raise CallError(f"--view is given {len(given)} times for {n_corpora} files; give it once for each.")
+        raise CallError(
+            f"--view is given {how_many(len(given), 'times')} for {how_many(n_corpora, 'files')}; give it once for "
+            "each."
+        )
     by_name = {**{str(number): number for number in range(len(names))}, **{name: at for at, name in enumerate(names)}}
     numbers = [by_name.get(which, -1) for which in given]
     if -1 in numbers or len(set(numbers)) < len(numbers):

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from polyad.base.plurals import how_many
+
 EXAMPLES = 5
 
 
@@ -101,11 +103,12 @@ class ReadReport:
     suspicious_examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{self.documents} documents"]
+        parts = [how_many(self.documents, "documents")]
         parts += [f"of which {self.empty} empty"] if self.empty else []
         parts += [f"{self.with_nul} with NUL characters"] if self.with_nul else []
-        parts += [f"{self.bad} bad records skipped (the first: {self.bad_examples[0]})"] if self.bad else []
-        parts += [f"{self.hidden_files} hidden files passed over"] if self.hidden_files else []
+        if self.bad:
+            parts.append(f"{how_many(self.bad, 'bad records')} skipped (the first: {self.bad_examples[0]})")
+        parts += [f"{how_many(self.hidden_files, 'hidden files')} passed over"] if self.hidden_files else []
         parts += [f"{self.suspicious} suspicious (the first: {self.suspicious_examples[0]})"] if self.suspicious else []
         return ", ".join(parts)
 
@@ -113,7 +116,7 @@ class ReadReport:
         """Say what may have been lost, or None."""
         if not self.suspicious:
             return None
-        more = f" ({self.suspicious - 1:,} more such places follow.)" if self.suspicious > 1 else ""
+        more = f" (And {how_many(self.suspicious - 1, 'more such places')}.)" if self.suspicious > 1 else ""
         return f"{self.suspicious_examples[0]}{more}"
 
 

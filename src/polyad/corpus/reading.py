@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.corpus.corpus import Corpus, align_vocabulary, complete_report, make_corpus
 from polyad.corpus.documents import CorpusError, Document, Tally
 from polyad.corpus.formats.entries import Entries, blocks_in_order, blocks_of_batches, check_size, to_matrix
@@ -221,7 +222,7 @@ def _read_text(
     documents: Iterator[Document] = iter(reader)
     corpus = count_words(documents, options, vocabulary=vocabulary, n_jobs=n_jobs, progress=moved)
     if len(corpus) == 0 and vocabulary is None:
-        bad = f"; {reader.report.bad} bad records were skipped" if reader.report.bad else ""
+        bad = f"; {how_many(reader.report.bad, 'bad records')} skipped" if reader.report.bad else ""
         raise CorpusError(f"there are no documents in it{bad}", path=reader.path)
     _warn(reader)
     return replace(corpus, report=replace(corpus.report, reading=reader.report))

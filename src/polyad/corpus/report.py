@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from polyad.base.plurals import how_many
 from polyad.corpus.documents import EXAMPLES, ReadReport
 from polyad.corpus.words.tokens import TextOptions
 
@@ -82,7 +83,7 @@ class CorpusReport:
     --------
     >>> print(CorpusReport(documents=2, tokens=5, dropped={"stop words": Dropped(1, 3, ("the",))}))
     2 documents, 5 words kept
-    stop words dropped: 1 words, 3 occurrences (the)
+    stop words dropped: 1 word, 3 occurrences (the)
     """
 
     documents: int = 0
@@ -106,15 +107,17 @@ class CorpusReport:
         return self.tokens + sum(drop.tokens for drop in self.dropped.values())
 
     def __str__(self) -> str:
-        lines = [f"{self.documents} documents, {self.tokens} words kept"]
+        lines = [f"{how_many(self.documents, 'documents')}, {how_many(self.tokens, 'words')} kept"]
         if self.sampled:
-            lines.append(f"language: {self.language or 'none'} found in {self.sampled} documents")
+            lines.append(f"language: {self.language or 'none'} found in {how_many(self.sampled, 'documents')}")
         if len(self.languages) > 1:
-            lines.append(f"languages: {', '.join(f'{name} in {number} documents' for name, number in self.languages)}")
+            found = (f"{name} in {how_many(number, 'documents')}" for name, number in self.languages)
+            lines.append(f"languages: {', '.join(found)}")
         if self.min_df is not None:
-            lines.append(f"words kept are in at least {self.min_df} documents, which their number decides")
+            lines.append(f"words kept are in at least {how_many(self.min_df, 'documents')}, which their number decides")
         lines += [
-            f"{reason} dropped: {drop.words} words, {drop.tokens} occurrences ({', '.join(drop.examples)})"
+            f"{reason} dropped: {how_many(drop.words, 'words')}, {how_many(drop.tokens, 'occurrences')} "
+            f"({', '.join(drop.examples)})"
             for reason, drop in self.dropped.items()
         ]
         if self.empty_documents:

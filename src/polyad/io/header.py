@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from polyad.base.plurals import how_many
 from polyad.io.archive import ModelFileError, Pieces
 from polyad.io.plain import to_json
 from polyad.io.registry import StoredClass
@@ -65,7 +66,7 @@ def check_names(names: Mapping[str, Any], stored: StoredClass, axes: Mapping[str
             continue
         _check_words(key, words)
         if len(words) != axes[stored.names[key]]:
-            raise ModelFileError(f"{key} has {len(words)} words, and the model {axes[stored.names[key]]}")
+            raise ModelFileError(f"{key} has {how_many(len(words), 'words')}, and the model {axes[stored.names[key]]}")
 
 
 def _check_words(key: str, words: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from polyad.base.names import checked_names
+from polyad.base.plurals import how_many
 from polyad.corpus.words.tokens import TextOptions
 from polyad.io.archive import Archive, ModelFileError
 from polyad.io.arrays import checked_array
@@ -50,7 +51,9 @@ def read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
     if stored.view_arrays:
         n_views = stored.count_views(section(header, "arrays"))
         if not 2 <= n_views <= MAX_VIEWS:
-            raise ModelFileError(f"it holds a {name} of {n_views} views; from 2 to {MAX_VIEWS} are possible")
+            raise ModelFileError(
+                f"it holds a {name} of {how_many(n_views, 'views')}; from 2 to {MAX_VIEWS} are possible"
+            )
         stored = stored.of_views(n_views)
     extra = any(key in section(header, "arrays") for key in stored.extra_row)
     return header, stored.with_extra_row(extra)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.base.determined import DETERMINED
 from polyad.base.names import given_names
+from polyad.base.plurals import how_many
 from polyad.engine.sources import view_of
 from polyad.metrics.coherence import npmi_coherence
 from polyad.metrics.names import suggested_names
@@ -289,5 +290,7 @@ def _division_note(labels: Labels, what: str, note: str) -> str:
 
 def _lead(subject: Subject) -> str:
     found = subject.model.diagnostics_
-    size = f"{found.n_documents:,} documents, {found.n_tokens:,.0f} words, {found.n_words:,} of them different"
-    return f"{subject.n_topics:,} topics of {size}. {type(subject.model).__name__}."
+    size = (
+        f"{how_many(found.n_documents, 'documents')}, {found.n_tokens:,.0f} words, {found.n_words:,} of them different"
+    )
+    return f"{how_many(subject.n_topics, 'topics')} of {size}. {type(subject.model).__name__}."

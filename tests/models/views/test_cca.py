@@ -196,7 +196,7 @@ def test_bad_input_is_a_sentence(model, X, Y, message):
 def test_constant_columns_are_named():
     X = GOOD.copy()
     X[:, 2] = 5.0
-    with pytest.warns(UserWarning, match=r"1 columns of X are constant \(2\)") as caught:
+    with pytest.warns(UserWarning, match=r"X has 1 constant column \(2\)") as caught:
         model = NonGaussianCCA(2).fit(X, GOOD)
     assert caught[0].filename == __file__, "the warning points at the caller"
     assert np.allclose(model.x_loadings_[2], 0, atol=1e-8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.commands.fit2 import fit_views, make_aligned_model, with_fitted_examples
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
@@ -104,8 +105,8 @@ def _facts(sides: Sequence[Side], read: Sequence[Corpus]) -> list[tuple[str, str
     facts = []
     for side, corpus in zip(sides, read):
         (_, documents), *others = corpus_facts(corpus)
-        number, *notes = documents.split(" ", 1)
-        facts.append((side.name, " ".join([f"{number} documents", *notes])))
+        _, *notes = documents.split(" ", 1)
+        facts.append((side.name, " ".join([how_many(len(corpus), "documents"), *notes])))
         facts += [(f"{side.name}, {name.lower()}", text) for name, text in others]
     return facts
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TOPICS = 20
 DEFAULT_METHOD = "power"
+LONG_SECONDS = 60.0  # from which on the plan of any fit is told
 
 _MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
 _PANEL = "Model"
@@ -110,14 +113,10 @@ def fit(
         output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    elif len(read) > 2 and len(read) // 2 < topics <= len(read):
-        fewer = len(read) // 4
-        output.note(
-            f"Note: {topics} topics of {len(read):,} documents is hardly a subject for two documents each: most topics "
-            f"are single documents. Ask for {f'{fewer} or fewer' if fewer > 1 else 'one'} (-k), or give more documents."
-        )
-    with scaling.used(running.jobs, output) as options:
+    with scaling.used(running.jobs, output) as options, _plan_told(output, always=is_indexed(corpus) or bool(options)):
         seconds, notes = fitted(estimator, read, output, **options)
+    if topics is not None and len(read) // 2 < topics:
+        output.note(_nearly_all(topics, len(read), advice=not any("Ask for" in note for note in notes)))
     if out is not None:
         estimator.save(out)
         scaling.done()
@@ -156,9 +155,21 @@ def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> 
     """Ask for fewer topics than the default where there are too few documents or words for so many, and say so."""
     possible = max(1, min(documents // 2 if documents > 3 else 2, words // 2, estimator.n_components))
     if possible < estimator.n_components:
-        few = f"{documents:,} documents with {words:,} different words are too few for {estimator.n_components} topics"
-        output.note(f"Note: {few}; {possible} are learned. -k asks for another number.")
+        few = f"{how_many(documents, 'documents')} with {how_many(words, 'different words')}"
+        too_few = f"{'is' if documents == 1 else 'are'} too few for {estimator.n_components} topics"
+        learned = "one is learned" if possible == 1 else f"{possible} are learned"
+        output.note(f"Note: {few} {too_few}; {learned}. -k asks for another number.")
         estimator.n_components = possible
+
+
+def _nearly_all(topics: int, documents: int, *, advice: bool) -> str:
+    """Say that there is hardly a subject for two documents each, and how many to ask for if nothing else says it."""
+    fewer = documents // 4
+    ask = f" Ask for {f'{fewer} or fewer' if fewer > 1 else 'one'} (-k), or give more documents." if advice else ""
+    return (
+        f"Note: {how_many(topics, 'topics')} of {how_many(documents, 'documents')} is hardly a subject for two "
+        f"documents each: most topics are single documents.{ask}"
+    )
 
 
 def make_model(
@@ -191,9 +202,20 @@ def make_model(
 def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any) -> tuple[float, list[str]]:
     """Fit a model to a corpus, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
+    with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
         estimator.fit(corpus, **options)
     return time.perf_counter() - started, notes
+
+
+def _plan_told(output: Output, *, always: bool) -> AbstractContextManager[None]:
+    """Print what the fit of the body will need, before its work: always, or where it is worth waiting for."""
+    from polyad.models.limits import FitPlan, hearing_plans
+
+    def tell(plan: FitPlan) -> None:
+        if not output.json and (always or plan.seconds >= LONG_SECONDS):
+            output.facts([("Plan", str(plan))])
+
+    return hearing_plans(tell)
 
 
 def saved_facts(out: str | None) -> list[tuple[str, str]]:

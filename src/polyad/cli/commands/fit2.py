@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_paired_examples
@@ -165,7 +166,7 @@ def fit_views(
 ) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
+    with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
         estimator.fit(read)
     return time.perf_counter() - started, notes
 
@@ -175,8 +176,8 @@ def _corpus_facts(sides: list[Side], read: list[Corpus], shown: Shown) -> list[t
     for side, found in zip(sides, read):
         renamed = SideOutput(shown, side.name).renamed
         (_, documents), *others = corpus_facts(found)
-        number, *notes = documents.split(" ", 1)
-        facts.append((side.name.capitalize(), " ".join([f"{side}: {number} documents", *notes])))
+        _, *notes = documents.split(" ", 1)
+        facts.append((side.name.capitalize(), " ".join([f"{side}: {how_many(len(found), 'documents')}", *notes])))
         facts += [(f"{side.name.capitalize()} {name.lower()}", renamed(text)) for name, text in others]
     return facts
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.evaluate import unknown_note
 from polyad.cli.files import check_output
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
@@ -93,8 +94,9 @@ def transform(
     if shown.json:
         output.result({"model": model, "output": out, "columns": ["id", *LIKELIEST, *columns[1:]], **tally.values()})
         return
+    bad = f" ({how_many(tally.bad, 'bad records')} skipped)" if tally.bad else ""
     facts = [
-        ("Documents", f"{tally.documents:,}{f' ({tally.bad:,} bad records skipped)' if tally.bad else ''}"),
+        ("Documents", f"{tally.documents:,}{bad}"),
         ("Unknown", f"{percent(tally.unknown_share)} of all words are not known to the model"),
         ("Time", rate(tally.seconds, tally.documents)),
     ]

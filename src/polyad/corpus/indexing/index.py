@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.corpus.corpus import Corpus, map_columns
 from polyad.corpus.documents import EXAMPLES, CorpusError, ReadReport
 from polyad.corpus.formats.options import ReadOptions
@@ -302,7 +303,7 @@ def _count_text(job: _Job) -> _Counted:
         write_chunk(job.chunks.file(number), Chunk(digest, ids, as_csr(counted), tuple(counted.terms), counted.dropped))
     report = reader.report
     if pending.edges[-1] == 0:
-        bad = f"; {report.bad} bad records were skipped" if report.bad else ""
+        bad = f"; {how_many(report.bad, 'bad records')} skipped" if report.bad else ""
         raise NoDocumentsError(f"there are no documents in it{bad}", path=job.files[0])
     sentence = report.warning()
     if sentence is not None:

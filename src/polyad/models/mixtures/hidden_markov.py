@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.engine import Source, expect
 from polyad.engine.sequences import sequences_of
 from polyad.inference.mixtures.chains import (
@@ -137,7 +138,8 @@ class HiddenMarkov(MixtureModel):
             summary = summarise_rows(source)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"X has {source.n_rows} rows, and {self.n_components} states were asked for. Ask for fewer."
+                f"X has {how_many(source.n_rows, 'rows')}, and {self.n_components} states were asked for. Ask for "
+                "fewer."
             )
         with watch("moments"):
             starts, spectrum, energy, _, note = chain_starts(
@@ -262,7 +264,9 @@ class HiddenMarkov(MixtureModel):
     def _sequences(self, X: Any, lengths: Any) -> Source:
         rows, sizes = checked_sequences(X, lengths, self.emission, self._known())
         if rows.n_columns != self.n_features:
-            raise ValueError(f"X has {rows.n_columns} columns, and the model was fitted on {self.n_features}.")
+            raise ValueError(
+                f"X has {how_many(rows.n_columns, 'columns')}, and the model was fitted on {self.n_features}."
+            )
         return sequences_of(rows, sizes, order="given")
 
     def _set(self, chain: Chain) -> None:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import there_are
 from polyad.engine import Source, expect, ordered_by_content
 from polyad.engine.inputs import names_of_columns
 from polyad.inference.mixtures.classes import (
@@ -144,7 +145,7 @@ class MultiViewMixture(MixtureModel):
             source = ordered_by_content(given)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"There are {source.n_rows} rows, and {self.n_components} classes were asked for. Ask for fewer."
+                f"{there_are(source.n_rows, 'rows')}, and {self.n_components} classes were asked for. Ask for fewer."
             )
         with watch("moments"):
             starts, spectrum, energy, note = class_starts(

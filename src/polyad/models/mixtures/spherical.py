@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.engine import Source, expect, ordered_by_content
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
@@ -236,7 +237,7 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         source = signal_source(self, X, reset=True)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"X has {source.n_rows} rows, and {self.n_components} components were asked for: "
+                f"X has {how_many(source.n_rows, 'rows')}, and {self.n_components} components were asked for: "
                 f"Expected n_samples >= n_components. Ask for fewer components."
             )
         return source

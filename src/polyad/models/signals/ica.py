@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
+from polyad.base.plurals import how_many
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.orthogonal.registry import diagonaliser
@@ -310,8 +311,8 @@ def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[Flo
         raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up, or None.")
     if rank < K:
         raise RankError(
-            f"The signals vary in only {rank} directions, and {K} components were asked for: ask for at most "
-            f"{max(rank, 1)}, give more samples, or drop channels that are constant or copies of others.",
+            f"The signals vary in only {how_many(rank, 'directions')}, and {K} components were asked for: ask for "
+            f"at most {max(rank, 1)}, give more samples, or drop channels that are constant or copies of others.",
             supported=rank,
             spectrum=values,
         )

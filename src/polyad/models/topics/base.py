@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
+from polyad.base.plurals import how_many
 from polyad.base.words import Vocabulary, listed_words
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
 from polyad.engine.sources import part_of
@@ -107,13 +108,16 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
         if n_components > M:
             raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
         if n_components > N:
-            raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
+            raise ValueError(
+                f"n_components is {n_components}, but X has only {how_many(N, 'documents')}: ask for fewer."
+            )
         source = resident(ordered_by_content(source))
         corpus = in_tokens(source)
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
             raise ValueError(
-                f"Only {n_words} of the n_features={M} words occur in X, too few for {n_components} topics."
+                f"Only {n_words} of the n_features={M} words occur in X, too few for "
+                f"{how_many(n_components, 'topics')}."
             )
         return corpus
 
@@ -261,7 +265,8 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
         words = listed_words(vocabulary)
         if len(words) != self.n_features_in_:
             raise ValueError(
-                f"The vocabulary has {len(words)} words, and the model was fitted with {self.n_features_in_}."
+                f"The vocabulary has {how_many(len(words), 'words')}, and the model was fitted with "
+                f"{self.n_features_in_}."
             )
         return words
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many, there_are
 from polyad.base.words import Vocabulary, listed_words
 from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
@@ -34,7 +35,7 @@ from polyad.models.recipes.aligned_start import (
 from polyad.models.recipes.dirichlet import polish_prior, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
 from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
-from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
+from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost, seconds_of
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
 from polyad.models.saving import SavedModel
@@ -172,8 +173,10 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             texts = align_texts([weighted(view, sample_weight) for view in self._checked_views(views)])
             preset = self._preset()
             n_topics = K + self.n_private * len(texts.order)
-            memory = aligned_bytes(texts, n_topics)
-        expect(aligned_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_topics)))
+            plan = aligned_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_topics))
+            seconds = seconds_of(plan, texts.corpus, preset, sampled=False, few_passes=False)
+            memory = aligned_bytes(texts, n_topics, seconds)
+        expect(plan)
         with watch("moments"):
             start = start_from_aligned(
                 texts, K, concentration=c0, min_frequency=self.min_frequency, method=self.method,
@@ -200,8 +203,8 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         n_rows = aligned(*sources).n_rows
         if n_rows < max(3, self.n_components):
             raise ValueError(
-                f"The views have {n_rows} rows, too few for {self.n_components} topics: give at least 3 and as many "
-                "as topics."
+                f"The views have {how_many(n_rows, 'rows')}, too few for {how_many(self.n_components, 'topics')}: "
+                "give at least 3 and as many as topics."
             )
         return sources
 
@@ -283,8 +286,8 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         given = views_by_name(views, self.view_names_) if isinstance(views, Mapping) else _listed(views, at_least=1)
         if len(given) != len(self.components_):
             raise ValueError(
-                f"{len(given)} views are given, and the model was fitted with {len(self.components_)}: give one entry "
-                "for each, None for a view that is not known."
+                f"{there_are(len(given), 'views')}, and the model was fitted with {len(self.components_)}: give one "
+                "entry for each, None for a view that is not known."
             )
         known = {number: self._checked_view(view, number) for number, view in enumerate(given) if view is not None}
         if not known:
