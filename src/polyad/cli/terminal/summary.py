@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyad.base.determined import DETERMINED
 from polyad.base.plurals import how_many
 from polyad.base.terminal import console
-from polyad.cli.examples import example_row
+from polyad.cli.examples import example_row, has_example
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.text import clean, one_line, shown
 
@@ -179,7 +179,7 @@ def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
         size = percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}"
         words = (", ".join(map(shown, topic[side]["words"])) for side in sides)
         rows.append((str(topic["topic"]), size, *_named(topics, topic), *words))
-        if "example" in topic:
+        if has_example(topic):
             rows.append(_example_cells(topics, topic, sides))
     if not output.for_people:
         output.table(columns, rows)
