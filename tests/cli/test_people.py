@@ -206,6 +206,17 @@ def test_a_first_record_without_an_id_leaves_the_others_theirs(tmp_path):
         list(named)
 
 
+def test_limits_are_raised_by_the_options_that_the_sentences_name(polyad, tmp_path):
+    (tmp_path / "a.ldac").write_text("1 1500:1\n")
+    refused = polyad("convert", tmp_path / "a.ldac", tmp_path / "a.mtx", "--max-announced", 1000)
+    assert (refused.code, "raise --max-announced" in refused.err) == (1, True)
+    assert polyad("convert", tmp_path / "a.ldac", tmp_path / "a.mtx", "--max-announced", 2000).code == 0
+    (tmp_path / "a.txt").write_text("rain wind sea " * 100 + "\nrain sea\n")
+    refused = polyad("convert", tmp_path / "a.txt", tmp_path / "b.mtx", "--max-document-bytes", 1000)
+    assert (refused.code, "raise --max-document-bytes" in refused.err) == (1, True)
+    assert polyad("convert", tmp_path / "a.txt", tmp_path / "b.mtx", "--max-document-bytes", 2000).code == 0
+
+
 @pytest.mark.parametrize(("ending", "pack"), [("bz2", bz2.compress), ("xz", lzma.compress)])
 def test_other_compressions(tmp_path, ending, pack):
     text = ("\n".join(TEXTS) + "\n").encode()
