@@ -28,6 +28,7 @@ BATCH = 20_000
 RARE_SHARE = 0.04  # of the tokens, in words that real text of this size has and the topics do not
 HELD_OUT = 5_000
 LIMIT = "4GB"
+LONG = 6 * 3600.0  # seconds that the slowest peer may take
 
 
 class Cost:
@@ -156,7 +157,8 @@ def gensim(folder: str, size: str, peers: str) -> dict:
 
     shards, train, out = Shards(shards_of(folder, size)), Path(folder) / "train.npz", Path(folder) / "gensim.npz"
     sparse.save_npz(train, sparse.vstack([shards.shard(number).rows for number in range(shards.n_shards)]), False)
-    spent = isolated(str(Path(__file__).parent / "peers.py"), "gensim 1", train, N_TOPICS, out, python=peers)
+    script = str(Path(__file__).parent / "peers.py")
+    spent = isolated(script, "gensim 1", train, N_TOPICS, out, python=peers, timeout=LONG)
     if "error" in spent:
         raise RuntimeError(spent["error"])
     (held_out,) = drawn(Path(folder), HELD_OUT, first_batch=1 << 20)
@@ -295,6 +297,11 @@ def show(results: dict[str, dict]) -> None:
         print(model)
 
 
+def results_in(file: Path) -> dict[str, dict]:
+    """Return what was measured so far; another call may have added to it meanwhile."""
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
 def main() -> None:
     if len(sys.argv) > 2 and sys.argv[1] in MEASURES:
         print(json.dumps(MEASURES[sys.argv[1]](*sys.argv[2:])))
@@ -313,19 +320,18 @@ def main() -> None:
     folder = Path(asked.folder).resolve()
     folder.mkdir(exist_ok=True)
     kept = folder / "results.json"
-    results: dict[str, dict] = json.loads(kept.read_text()) if kept.exists() else {}
     many_topics = [] if asked.many == "0" else asked.many.split(",")
     for task, *arguments in plan(asked.sizes.split(","), asked.texts, asked.peers, asked.topics, many_topics):
         name = " ".join([task, *arguments]).removesuffix(f" {asked.peers}")
-        if name in results or not name.startswith(asked.only):
+        if name in results_in(kept) or not name.startswith(asked.only):
             continue
-        found = isolated(__file__, task, folder, *arguments)
+        found = isolated(__file__, task, folder, *arguments, timeout=LONG)
         print(name, found.get("error", f"{found.get('seconds', 0):.1f} s"), file=sys.stderr, flush=True)
         if "error" not in found:
-            results[name] = found
             part = kept.with_suffix(".part")
-            part.write_text(json.dumps(results, indent=1))
+            part.write_text(json.dumps({**results_in(kept), name: found}, indent=1))
             part.replace(kept)
+    results = results_in(kept)
     show(results)
 
 

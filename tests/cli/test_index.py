@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -93,6 +94,27 @@ def test_sentences(folder, capsys):
     file.write_bytes(raw)
     assert run(["info", str(shards)]) == 1
     assert "shard-00000-view-0-data.npy is damaged" in capsys.readouterr().err
+
+
+def test_what_a_fit_will_need_is_told_before_the_work(folder, capsys, monkeypatch):
+    shards, texts = str(folder / "c.shards"), str(folder / "a.jsonl")
+    values(capsys, "index", folder / "a.jsonl", folder / "b.jsonl", "-o", shards)
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.models.topics.lda.raw_moments", interrupted)
+        assert run(["fit", shards, "-k", "2"]) == 130
+    told = capsys.readouterr().err
+    assert re.search(r"Plan: \d+ MB of memory, at most about 1 second\n", told)
+    assert "Fitting" not in told
+    assert run(["fit", texts, "-k", "2", "--memory", "1kB"]) == 1
+    told = capsys.readouterr().err
+    assert 0 < told.index("Plan: ") < told.index("may have 0.00 GB")
+    for quiet in (["fit", texts, "-k", "2"], ["fit", shards, "-k", "2", "--json"]):
+        assert run(quiet) == 0
+        assert "Plan" not in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.cli.commands.fit.LONG_SECONDS", 0.0)
+        assert run(["fit", texts, "-k", "2"]) == 0
+    assert "Plan: " in capsys.readouterr().err
 
 
 def interrupted(*given, **options):

@@ -56,10 +56,15 @@ def test_moments_are_made_of_as_many_shards_as_they_need(name):
 
 
 def test_topics_from_a_part_of_the_moments_are_as_good():
-    sample = make_lda(4000, 120, 4, length=40, prior=0.1, random_state=0)
-    whole = l1_error(LDA(4).fit(sample.counts).components_, sample.components)
-    with tiny_cuts(shard=4000, block=2000, rows=200):
-        source = ordered_by_content(count_blocks(sample.counts))
-        assert first_sample(source, 4).n_shards < source.n_shards / 2
-        part = l1_error(LDA(4).fit(source).components_, sample.components)
-    assert part < 1.1 * whole < 0.05  # a sixth of the documents; shards have four thousand times as many
+    # Of one corpus the error goes up or down by a twentieth, whatever part of it the moments are made of.
+    ratios = []
+    for seed in range(6):
+        sample = make_lda(4000, 120, 4, length=40, prior=0.1, random_state=seed)
+        whole = l1_error(LDA(4).fit(sample.counts).components_, sample.components)
+        with tiny_cuts(shard=4000, block=2000, rows=200):
+            source = ordered_by_content(count_blocks(sample.counts))
+            assert first_sample(source, 4).n_shards < source.n_shards / 3
+            part = l1_error(LDA(4).fit(source).components_, sample.components)
+        assert part < 0.025
+        ratios.append(part / whole)
+    assert np.mean(ratios) < 1.05  # shards have four thousand times as many cells

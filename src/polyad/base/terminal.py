@@ -49,6 +49,20 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
+def about(seconds: float) -> str:
+    """Return a time that is only roughly known, in words.
+
+    Examples
+    --------
+    >>> about(0.2), about(7), about(83.4), about(3671), about(9000)
+    ('1 second', '7 seconds', '83 seconds', '61 minutes', '2.5 hours')
+    """
+    if seconds < 120:
+        whole = max(1, round(seconds))
+        return f"{whole} second{'s' if whole > 1 else ''}"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.1f} hours"
+
+
 @contextmanager
 def bar(description: str) -> Iterator[Moved]:
     """Draw a bar on standard error while the body runs: percent, what is being done, time elapsed and left.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from polyad.corpus import Corpus, IndexedCorpus
 
-__all__ = ["example_row", "has_example", "with_examples", "with_paired_examples"]
-
 BLOCK_DOCUMENTS = 4096
 LONG_ENOUGH = 40  # words, or the median of a corpus of shorter documents: a share of few words is chance
 EXCERPT = 110

@@ -15,8 +15,6 @@ from polyad.cli.terminal.errors import CallError
 if TYPE_CHECKING:
     from polyad.cli.terminal.output import Output
 
-__all__ = ["Clustered", "Scaling"]
-
 _PANEL = "Large corpora"
 
 

@@ -1,7 +1,5 @@
 """The corpus: word counts of documents, with the words and the names of the documents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,13 +21,13 @@ class Corpus:
 
     Parameters
     ----------
-    counts : csr_array
+    counts
         Documents x words, whole numbers (int32), columns of each row sorted, no zero stored.
-    vocabulary : tuple of str
+    vocabulary
         The word of each column; the number of the column where no words are known.
-    ids : tuple of str
+    ids
         The name of each document, or its number.
-    report : CorpusReport
+    report
         How the corpus came to be.
 
     Examples
@@ -73,7 +71,7 @@ class Corpus:
         sizes = zip((*self.shape, tokens), ("documents", "words", "tokens"))
         return f"Corpus({', '.join(how_many(size, things) for size, things in sizes)})"
 
-    def __getitem__(self, rows: slice) -> Corpus:
+    def __getitem__(self, rows: slice) -> "Corpus":
         """Take a range of documents; the report stays that of the whole.
 
         Examples

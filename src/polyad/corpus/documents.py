@@ -1,7 +1,5 @@
 """What a reader gives: documents, a report of what it met, and one kind of error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,10 +14,10 @@ class Document(NamedTuple):
 
     Parameters
     ----------
-    id : str
+    id
         The name of the document: the path of a file in a folder, the value of the id column, or else the
         number of the document, from 0.
-    text : str
+    text
         The text, as it stands in the file.
 
     Examples
@@ -37,13 +35,13 @@ class CorpusError(ValueError):
 
     Parameters
     ----------
-    problem : str
+    problem
         What is wrong and what to do about it.
-    path : str, optional
+    path
         The file.
-    line : int, optional
+    line
         The line (or row, or document) of the file, from 1.
-    unit : str
+    unit
         What `line` counts.
 
     Examples
@@ -66,25 +64,25 @@ class ReadReport:
 
     Parameters
     ----------
-    documents : int
+    documents
         Documents read.
-    bad : int
+    bad
         Malformed lines, rows or files that were skipped (only with ``skip_bad``).
-    bad_examples : tuple of str
+    bad_examples
         The first of them, each a sentence with its place.
-    empty : int
+    empty
         Documents without any text; they are kept as empty rows.
-    blank_lines : int
+    blank_lines
         Blank lines between the records of JSONL, CSV and count files; they are no documents.
-    with_nul : int
+    with_nul
         Documents with NUL characters, which separate words like any control character.
-    hidden_files : int
+    hidden_files
         Files of a folder passed over because their name, or that of their folder, starts with a dot.
-    format : str or None
+    format
         The format that was read, where it is one of text.
-    suspicious : int
+    suspicious
         Records that were read, but may be several: see `suspicious_examples`.
-    suspicious_examples : tuple of str
+    suspicious_examples
         The first of them, each a sentence with its place.
 
     Examples

@@ -1,7 +1,5 @@
 """What happened to the words on the way to a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -16,11 +14,11 @@ class Dropped:
 
     Parameters
     ----------
-    words : int
+    words
         How many different words.
-    tokens : int
+    tokens
         How many occurrences.
-    examples : tuple of str
+    examples
         The most frequent of them, long ones cut short.
 
     Examples
@@ -34,7 +32,7 @@ class Dropped:
     examples: tuple[str, ...] = ()
 
     @classmethod
-    def from_totals(cls, totals: Mapping[str, int]) -> Dropped:
+    def from_totals(cls, totals: Mapping[str, int]) -> "Dropped":
         """Summarise words with their numbers of occurrences."""
         ranked = sorted(totals, key=lambda word: (-totals[word], word))
         return cls(len(totals), sum(totals.values()), tuple(_shortened(word) for word in ranked[:EXAMPLES]))
@@ -50,35 +48,35 @@ class CorpusReport:
 
     Parameters
     ----------
-    documents : int
+    documents
         Rows of the corpus.
-    tokens : int
+    tokens
         Occurrences of kept words, the sum of the counts.
-    dropped : dict of str to Dropped
+    dropped
         Words left out, by reason: "stop words", "numbers", "short words", "rare words", "frequent words",
         "endless words" (over 131,072 characters), "beyond max_features", and "unknown words" where new text meets
         words that the vocabulary lacks.
-    empty_documents : int
+    empty_documents
         Rows without any kept word; they stay.
-    duplicate_ids : int
+    duplicate_ids
         Documents whose id an earlier one has; they stay.
-    duplicate_examples : tuple of str
+    duplicate_examples
         The first such ids.
-    reading : ReadReport or None
+    reading
         What the reader met, where there was a file.
-    seconds_reading, seconds_splitting : float
+    seconds_reading, seconds_splitting
         Time spent on waiting for documents, and on splitting and counting.
-    options : TextOptions or None
+    options
         How text was split and words were chosen, with everything settled that was left to "auto"; None of counts that
         were taken as they are.
-    language : str or None
+    language
         The language of most documents; None where it was not looked for, or none was found.
-    languages : tuple of (str, int)
+    languages
         All languages that were found, and how many documents are in each; empty where only the first documents were
         looked at.
-    sampled : int
+    sampled
         The number of documents in which a language was looked for.
-    min_df : int or None
+    min_df
         The bound on document frequency that was chosen by the number of documents; None where it was given.
 
     Examples

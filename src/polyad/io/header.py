@@ -1,7 +1,5 @@
 """What writers and readers of model files agree on: the header, its sums, and lists of words."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +43,7 @@ def section(header: Mapping[str, Any], key: str) -> dict[str, Any]:
     return found
 
 
-def view_of(key: str) -> str:
+def view_named_in(key: str) -> str:
     """Return the name of the view that an attribute such as x_text_options_ or text_options_.0 is about."""
     name, _, place = key.partition(".")
     return place or name.partition("_")[0]

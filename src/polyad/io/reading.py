@@ -1,7 +1,5 @@
 """The entries of an archive to a fitted model, everything checked on the way."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +20,7 @@ from polyad.io.header import (
     fingerprint_of,
     n_asked,
     section,
-    view_of,
+    view_named_in,
 )
 from polyad.io.plain import diagnostics_from, parameters_from, parse_json, scalars_from
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass, is_column_names
@@ -186,7 +184,7 @@ def _read_text_options(plain: Any, stored: StoredClass) -> dict[str, TextOptions
     keys = stored.text_options
     if len(keys) == 1:
         return {keys[0]: _one_text_options(plain)}
-    views = {view_of(key): key for key in keys}
+    views = {view_named_in(key): key for key in keys}
     if plain is None:
         return dict.fromkeys(keys)
     if not isinstance(plain, dict) or set(plain) != set(views):

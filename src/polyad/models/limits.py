@@ -1,12 +1,67 @@
-"""A bound on the memory of a fit: looked at when the plan is known, before the work."""
+"""What a fit will need, told when the plan is known, before the work; and a bound on its memory, looked at then."""
 
+import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+
+from polyad.base.terminal import about
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _limit: ContextVar[int | None] = ContextVar("polyad_memory_limit", default=None)
+_hearers: ContextVar[tuple[Callable[["FitPlan"], object], ...]] = ContextVar("polyad_plan_hearers", default=())
+
+logger = logging.getLogger("polyad")
+
+
+@dataclass(frozen=True)
+class FitPlan:
+    """What a fit will need.
+
+    Attributes
+    ----------
+    n_documents, n_words, n_topics
+        Of the corpus, and of the model.
+    memory_bytes
+        At most, beside data that lie in memory already.
+    seconds
+        At most, within a factor of two, on the cores that its passes have.
+
+    Examples
+    --------
+    >>> print(FitPlan(8_200_000, 141_043, 100, 3_304_827_178, 640.0))
+    3.30 GB of memory, at most about 11 minutes
+    """
+
+    n_documents: int
+    n_words: int
+    n_topics: int
+    memory_bytes: int
+    seconds: float
+
+    def __str__(self) -> str:
+        size = self.memory_bytes / 1e9
+        memory = f"{size:.2f} GB" if size >= 1 else f"{max(1, round(1e3 * size))} MB"
+        return f"{memory} of memory, at most about {about(self.seconds)}"
+
+
+@contextmanager
+def hearing_plans(hearer: Callable[[FitPlan], object]) -> Iterator[None]:
+    """Have a function called with the plan of every fit in the body, before its work."""
+    token = _hearers.set((*_hearers.get(), hearer))
+    try:
+        yield
+    finally:
+        _hearers.reset(token)
+
+
+def tell_plan(plan: FitPlan) -> None:
+    """Tell a plan to the logger and to those who want to hear it."""
+    logger.info("%d documents, %d words, %d topics: %s", plan.n_documents, plan.n_words, plan.n_topics, plan)
+    for hearer in _hearers.get():
+        hearer(plan)
 
 
 class MemoryLimitError(ValueError):

@@ -10,8 +10,6 @@ from polyad.metrics.names import topic_names
 from polyad.models.fitting import is_fitted
 from polyad.models.text_sources import numbered_words
 
-__all__ = ["Shown", "ShownSelection"]
-
 SHOWN_TOPICS, SHOWN_WORDS = 50, 10
 
 
@@ -47,7 +45,7 @@ class ShownSelection:
         return f"{drawn}<p>{html.escape(self.reason)}</p>"
 
 
-class Shown:
+class ShownModel:
     """What models can show of themselves."""
 
     def report(self, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:

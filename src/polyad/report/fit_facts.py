@@ -7,8 +7,6 @@ import numpy as np
 from polyad.base.plurals import how_many
 from polyad.report.drawing import lines
 
-__all__ = ["CHOICE", "JUDGED", "fit_charts", "fit_facts", "leading_spectrum", "likelihood_passes", "selection_charts"]
-
 # A chart, its title, and a sentence about it.
 Told = dict[str, tuple[Any, str, str]]
 CHOICE = "Choice of the number: "

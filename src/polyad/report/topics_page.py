@@ -19,15 +19,13 @@ from polyad.models.uncertainty import bootstrap
 from polyad.report.drawing import COLOURS, REST, areas, circles, coloured_topics, heat, tree_lines
 from polyad.report.excerpts import Segments, excerpt, visible, word_excerpt
 from polyad.report.fit_facts import fit_charts, fit_facts, selection_charts
-from polyad.report.geometry import shared_mass, topic_map, topic_tree
+from polyad.report.geometry import map_of_topics, shared_mass, tree_of_topics
 from polyad.report.inputs import Inputs
 from polyad.report.page import Page
 from polyad.report.passes import Gathered, gather
 from polyad.report.periods import Labels
 from polyad.report.subject import Subject, TopicView
 from polyad.report.words import ShownWords, shown_words
-
-__all__ = ["topics_page"]
 
 MARKED = 60  # of a topic's most relevant words are marked in documents
 MOST_DOCUMENTS = 800  # in all, where that leaves three for each topic
@@ -80,9 +78,9 @@ def topics_page(
     certainty = np.asarray(getattr(subject.model.diagnostics_, "certainty", ()))
     _add(topics, "certainty", certainty if certainty.size == len(topics) else None)
     words_of_topics = [", ".join(visible(subject.views[0].words[at], 24) for at in row[:6]) for row in top[0]]
-    charts = {"map": circles(topic_map(mass, shares), names, shares.tolist(), words_of_topics)}
+    charts = {"map": circles(map_of_topics(mass, shares), names, shares.tolist(), words_of_topics)}
     if 2 < len(topics) <= LARGEST_TREE:
-        charts["tree"] = tree_lines(topic_tree(mass), names)
+        charts["tree"] = tree_lines(tree_of_topics(mass), names)
     data: dict[str, Any] = {
         "kind": "topics",
         "determined": DETERMINED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from polyad.base.plurals import how_many
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
-from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.options import CorpusPath, KeptModel, NumberOfTopics, Polish, Reading, Running, Shown, Words
 from polyad.cli.pairs import Side
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.scaling import Scaling
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models.topics.base import TopicModel
 
-__all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "saved_facts"]
-
 DEFAULT_TOPICS = 20
 DEFAULT_METHOD = "power"
+LONG_SECONDS = 60.0  # from which on the plan of any fit is told
 
 _MODELS = {"lda": "LDA", "discrete-ica": "DiscreteICA", "single-topic": "SingleTopic"}
 _PANEL = "Model"
@@ -40,25 +40,12 @@ def fit(
         typer.Argument(metavar="OTHER", help="With --aligned: the other corpora.", show_default=False),
     ] = None,
     *,
-    topics: Annotated[
-        int | None,
-        typer.Option(
-            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
-    ] = None,
+    topics: NumberOfTopics = None,
+    out: KeptModel = None,
     model: Annotated[
         str, typer.Option(metavar="NAME", help="lda, discrete-ica or single-topic.", rich_help_panel=_PANEL)
     ] = "lda",
-    polish: Annotated[
-        str,
-        typer.Option(
-            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
-        ),
-    ] = "fast",
+    polish: Polish = "fast",
     method: Annotated[
         str,
         typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),
@@ -126,7 +113,7 @@ def fit(
         output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    with scaling.used(running.jobs, output) as options:
+    with scaling.used(running.jobs, output) as options, _plan_told(output, always=is_indexed(corpus) or bool(options)):
         seconds, notes = fitted(estimator, read, output, **options)
     if topics is not None and len(read) // 2 < topics:
         output.note(_nearly_all(topics, len(read), advice=not any("Ask for" in note for note in notes)))
@@ -217,6 +204,17 @@ def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any
     with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
         estimator.fit(corpus, **options)
     return time.perf_counter() - started, notes
+
+
+def _plan_told(output: Output, *, always: bool) -> AbstractContextManager[None]:
+    """Print what the fit of the body will need, before its work: always, or where it is worth waiting for."""
+    from polyad.models.limits import FitPlan, hearing_plans
+
+    def tell(plan: FitPlan) -> None:
+        if not output.json and (always or plan.seconds >= LONG_SECONDS):
+            output.facts([("Plan", str(plan))])
+
+    return hearing_plans(tell)
 
 
 def saved_facts(out: str | None) -> list[tuple[str, str]]:

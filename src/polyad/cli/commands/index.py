@@ -21,8 +21,6 @@ from polyad.cli.terminal.summary import corpus_facts, corpus_values, rate, size
 if TYPE_CHECKING:
     from polyad.corpus import IndexedCorpus
 
-__all__ = ["index", "show_shards"]
-
 
 def index(
     corpus: Annotated[

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from polyad.corpus import TextOptions
     from polyad.io import ModelFile
 
-__all__ = ["info"]
-
 
 def info(model: ModelPath, shown: Shown) -> None:
     """Show what is in a model file: class, sizes, parameters, how text is split, fingerprint.
@@ -73,16 +71,14 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
     if is_paired(model):
         sides = model_sides(model)
         return len(sides[0].topics), {side.name: side.topics.shape[1] for side in sides}
-    if file.header["class"] in ("SphericalMixture", "HiddenMarkov"):
-        return model.n_components, {"": model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features}
-    if file.header["class"] == "MultiViewMixture":
+    if model.n_views == 2:
+        (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
+        return K, {"left": M1, "right": M2}
+    K = len(model.components_) if model.n_components is None else model.n_components
+    if model.n_views == 0 and hasattr(model, "kinds_"):  # views that differ in what they are, and in their width
         kinds = enumerate(zip(model.kinds_, model.components_))
-        return model.n_components, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
-    if hasattr(model, "components_"):
-        K, M = model.components_.shape
-        return K - has_background(model), {"": M}
-    (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
-    return K, {"left": M1, "right": M2}
+        return K, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
+    return K, {"": model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features}
 
 
 def _sizes(file: ModelFile) -> str:

@@ -16,23 +16,6 @@ from polyad.cli.terminal.text import clean, one_line, shown
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, CorpusReport, TextOptions
 
-__all__ = [
-    "SideModel",
-    "corpus_facts",
-    "corpus_values",
-    "has_background",
-    "is_paired",
-    "model_sides",
-    "model_topics",
-    "paired_topics",
-    "rate",
-    "refuse_signals",
-    "show_paired_topics",
-    "show_topics",
-    "size",
-    "topic_name",
-]
-
 SIDE = 20  # columns that the words of a side need, so that words of most languages need not be broken
 
 

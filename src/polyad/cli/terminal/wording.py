@@ -3,14 +3,10 @@
 The library speaks to who calls it from Python, and may name parameters and moments; the command speaks to anybody.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
 from polyad.base.plurals import how_many, there_are, things_of
-
-__all__ = ["for_people"]
 
 Told = Callable[[re.Match[str]], str]
 

@@ -1,7 +1,5 @@
 """The entries of count files, as the readers of all formats give them: checked, and in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,6 +1,4 @@
-"""Plain text: one document a line, or one document a file of a folder."""
-
-from __future__ import annotations
+"""Plain text: one document per line, or one per file of a folder."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -19,14 +17,8 @@ _TABLES = (".parquet", ".pq", ".jsonl", ".ndjson", ".csv", ".tsv", ".npz", ".mtx
 
 
 def read_plain_lines(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[Document]:
-    """Yield one document a line; an empty line is an empty document."""
-    lines = read_lines(
-        stream,
-        tally,
-        encoding=options.encoding,
-        errors=options.errors,
-        max_bytes=options.max_document_bytes,
-    )
+    """Yield one document per line; an empty line is an empty document."""
+    lines = read_lines(stream, tally, options)
     if is_html(stream.sample()):
         tally.suspect(
             f"{stream.name}, line 1: this is HTML, and its tags are counted as words; put it in a folder and give "
@@ -69,7 +61,7 @@ def list_files(folder: Path, pattern: str | None, tally: Tally) -> list[Path]:
 
 
 def read_folder(folder: Path, tally: Tally, options: ReadOptions, moved: Callable[[float], None]) -> Iterator[Document]:
-    """Yield one document a file; its id is the path from the folder. Of HTML, what the page shows is the text."""
+    """Yield one document per file; its id is the path from the folder. Of HTML, what the page shows is the text."""
     files = list_files(folder, options.pattern, tally)
     tables = [file for file in files if any(suffix in _TABLES for suffix in map(str.lower, file.suffixes[-2:]))]
     if tables and options.pattern is None:

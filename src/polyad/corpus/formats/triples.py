@@ -1,7 +1,5 @@
 """Entries ``document word count`` on lines, numbered from 1: the body of UCI and of Matrix Market files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -6,8 +6,6 @@ memory until it is known, and no text is read twice. How many documents a word m
 is known at the end.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

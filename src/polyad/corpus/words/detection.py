@@ -4,8 +4,6 @@ A word that many languages have (de, la, no) says little about any, so that each
 it is in. Ordinary text gets .13 to .35 by that, words of no language (names, codes) less than .03.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -8,6 +8,7 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
+from polyad.inference.mixtures.passes import Passes
 from polyad.moments.views.cross import dense_rows
 
 OUTLOOK, OUTLOOK_FROM = 20, 4
@@ -116,14 +117,10 @@ def _log_densities(block: Block, mixture: _Evaluated) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class PolishedMixture:
+class PolishedMixture(Passes):
     """A mixture after passes of EM."""
 
     mixture: GaussianMixtureParameters  # its parameters
-    # Mean log-likelihood of a point, and the logarithm of the prior, that each pass found for the parameters it started
-    # from: it never falls.
-    objective: tuple[float, ...]
-    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def polish_gaussian(
@@ -166,10 +163,10 @@ def polish_gaussian(
             found.append(objective[-1])
         mixture = _maximised(sums, mixture, centre, rule, source.n_rows)
         if len(objective) > 1 and objective[-1] - objective[-2] < tol:
-            return PolishedMixture(mixture, tuple(objective), True)
+            return PolishedMixture(tuple(objective), True, mixture)
         if len(objective) > OUTLOOK_FROM and objective[-1] + OUTLOOK * (objective[-1] - objective[-2]) < target:
             break
-    return PolishedMixture(mixture, tuple(objective), False)
+    return PolishedMixture(tuple(objective), False, mixture)
 
 
 def _expected_sums(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, float]:

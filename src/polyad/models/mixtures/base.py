@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from polyad.base.arrays import FloatArray
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
+from polyad.models.showing import ShownModel
 
 
 class PolishedStart(Protocol):
@@ -25,7 +25,7 @@ Start = TypeVar("Start")
 Polished = TypeVar("Polished", bound=PolishedStart)
 
 
-class MixtureModel(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
+class MixtureModel(SavedModel, ShownModel, BaseEstimator):  # type: ignore[misc]
     """Base of the mixtures; not a model by itself.
 
     A subclass has ``predict_proba`` and ``score_samples``, and says how many numbers it is free to choose.

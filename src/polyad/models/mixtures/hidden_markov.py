@@ -28,7 +28,7 @@ from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
-from polyad.models.recipes.chains import starts_of, summarise_rows
+from polyad.models.recipes.chains import chain_starts, summarise_rows
 from polyad.models.recipes.classes import softening_before
 from polyad.models.stopwatch import StopWatch
 
@@ -142,7 +142,7 @@ class HiddenMarkov(MixtureModel):
                 "fewer."
             )
         with watch("moments"):
-            starts, spectrum, energy, _, note = starts_of(
+            starts, spectrum, energy, _, note = chain_starts(
                 source,
                 self.emission,
                 summary,
@@ -247,7 +247,7 @@ class HiddenMarkov(MixtureModel):
         """Return the start that the passes bring furthest, and where they bring it."""
         if self.max_iter == 0:
             name, chain = next(iter(starts.items()))
-            return name, PolishedChain(chain, (), False)
+            return name, PolishedChain((), False, chain)
         polish = partial(polish_chain, source, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
         return furthest(starts, polish, self.tol)
 

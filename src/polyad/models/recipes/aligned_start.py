@@ -92,13 +92,14 @@ def two_groups(tokens: list[float]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return tuple(groups[0]), tuple(groups[1])
 
 
-def aligned_bytes(texts: AlignedTexts, n_components: int) -> int:
-    """Return the working memory of a fit beside the views, in bytes."""
+def aligned_bytes(texts: AlignedTexts, n_components: int, seconds: float) -> int:
+    """Return the working memory of a fit beside the views, in bytes, and tell it with the time."""
     summary, M, K = texts.corpus.summary, texts.edges[-1], n_components
     whitening = 8 * M * (2 * K + 30) + PARTIAL_SUMS * 8 * M * K
     stack = 8 * 6 * 2 * min(K, ALL_AXES) * K**2
     pairs = (8 + 4) * summary.n_cells  # views side by side
-    return with_documents(texts.corpus, max(whitening + stack + pairs, polishing_bytes(texts.corpus, K)))
+    working = max(whitening + stack + pairs, polishing_bytes(texts.corpus, K))
+    return with_documents(texts.corpus, K, working, seconds)
 
 
 @dataclass(frozen=True)

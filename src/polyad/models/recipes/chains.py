@@ -192,7 +192,7 @@ def _shifted(rows: FloatArray, by: int) -> FloatArray:
     return moved
 
 
-def starts_of(
+def chain_starts(
     source: Source,
     emission: str,
     summary: RowSummary,

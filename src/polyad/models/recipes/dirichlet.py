@@ -1,13 +1,11 @@
 """Steps that the two models with Dirichlet shares, LDA and the gamma-Poisson model, have in common."""
 
-import logging
 from dataclasses import replace
 
 import numpy as np
 from scipy import linalg
 
 from polyad.base.arrays import FloatArray
-from polyad.base.terminal import clock
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
 from polyad.engine.blocks import beside_each_other
@@ -32,19 +30,12 @@ JUDGED_DOCUMENTS = 400  # of which half of the tokens are predicted from the oth
 SHARE_ITERATIONS = 8  # for each of them
 FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: topics that go together
 
-logger = logging.getLogger("polyad")
-
 
 def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser, seconds: float) -> int:
-    """Return the working memory of a fit beside X, in bytes, and log it with the time: before the work, and kept."""
-    N, M = corpus.source.shape
-    K = n_components
-    n_held = _n_held(corpus)
+    """Return the working memory of a fit beside X, in bytes, and tell it with the time: before the work, and kept."""
+    N, K = corpus.source.n_rows, n_components
     working = max(moment_bytes(corpus, K, method), polishing_bytes(corpus, K))
-    planned = with_documents(corpus, working + 8 * 4 * N // n_held)
-    plan = "%d documents, %d words, %d topics: %.0f MB of working memory, at most about %s (h:mm:ss)"
-    logger.info(plan, N, M, K, planned / 2**20, clock(seconds))
-    return planned
+    return with_documents(corpus, K, working + 8 * 4 * N // _n_held(corpus), seconds)
 
 
 def polishing_bytes(corpus: SummedCounts, n_components: int) -> int:

@@ -172,7 +172,7 @@ def better_start(
     """
     ((name, start), *_) = starts.items()
     if max_iter == 0:
-        return {name: PolishedMixture(start, (), False)}, rule
+        return {name: PolishedMixture((), False, start)}, rule
     if rule.prior_points > 0:
         first = {
             name: polish_gaussian(source, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
@@ -184,7 +184,7 @@ def better_start(
         starts = first
     if len(starts) == 1 or max_iter <= TRIAL_PASSES:
         ((name, start), *_) = starts.items()
-        return {name: PolishedMixture(start, (), False)}, rule
+        return {name: PolishedMixture((), False, start)}, rule
     trials = {
         name: polish_gaussian(source, start, rule, max_iter=TRIAL_PASSES, tol=TRIAL_TOLERANCE)
         for name, start in starts.items()
@@ -216,4 +216,4 @@ def polish_with_moves(
                 break
         else:
             break
-    return FittedMixture(PolishedMixture(polished.mixture, objective, polished.converged), n_moves)
+    return FittedMixture(PolishedMixture(objective, polished.converged, polished.mixture), n_moves)

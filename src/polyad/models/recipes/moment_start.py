@@ -18,7 +18,7 @@ from polyad.decompose.whitening.edge import WIDEST
 from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Block, Source, first_rows, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS
-from polyad.models.limits import within_limit
+from polyad.models.limits import FitPlan, tell_plan, within_limit
 from polyad.moments import CountSummary, SymmetricMoments
 
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
@@ -103,17 +103,18 @@ def moment_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonal
     return in_flight + columns_used + whitening + third
 
 
-def with_documents(corpus: SummedCounts, working_bytes: int) -> int:
-    """Return the memory of a fit beside X, given that of its steps.
+def with_documents(corpus: SummedCounts, n_components: int, working_bytes: int, seconds: float) -> int:
+    """Return the memory of a fit beside X, given that of its steps, and tell it with the time.
 
     Documents in memory are copied into their own order, and are there twice while that is done, where X comes in
     several parts. Of documents on disk one shard is looked at after the other. A plan beyond the limit of the fit
     (:func:`polyad.models.limits.limited`) is an error, before the work.
     """
-    if not corpus.source.in_memory:
-        return within_limit(max(writing_bytes(corpus.source.n_rows), working_bytes), in_memory=False)
+    N, M, in_memory = corpus.source.n_rows, sum(corpus.source.widths), corpus.source.in_memory
     copy = (8 + 4) * corpus.summary.n_cells
-    return within_limit(max(2 * copy, copy + working_bytes), in_memory=True)
+    needed = max(2 * copy, copy + working_bytes) if in_memory else max(writing_bytes(N), working_bytes)
+    tell_plan(FitPlan(N, M, n_components, needed, seconds))
+    return within_limit(needed, in_memory)
 
 
 @dataclass(frozen=True)

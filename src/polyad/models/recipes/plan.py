@@ -59,12 +59,19 @@ def dirichlet_pass_cost(n_components: int) -> float:
     return 15 + 0.3 * min(n_components, MANY_TOPICS)  # of more topics a document has only some
 
 
-def seconds_of(plan: dict[str, Planned], corpus: SummedCounts, preset: Preset) -> float:
-    """Return about how many seconds a fit takes at most on the cores that it has, by the cells that each step sees."""
-    cells, sample = corpus.summary.n_cells, first_sample(corpus.source, preset.n_passes)
-    n_passes = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=False).n_passes
+def seconds_of(
+    plan: dict[str, Planned], corpus: SummedCounts, preset: Preset, *, sampled: bool = True, few_passes: bool = True
+) -> float:
+    """Return about how many seconds a fit takes at most on the cores that it has, by the cells that each step sees.
+
+    ``sampled`` and ``few_passes`` say whether moments of many shards are made of some, and passes over them are fewer.
+    """
+    cells, source = corpus.summary.n_cells, corpus.source
+    share = first_sample(source, preset.n_passes).n_rows / max(source.n_rows, 1) if sampled else 1.0
+    many = few_passes and is_sampled(source)
+    n_passes = preset.for_corpus(many_shards=many, many_topics=False).n_passes
     work = sum(planned.cost * cells for name, planned in plan.items() if name not in ("moments", "polish"))
-    work += plan["moments"].cost * cells * sample.n_rows / max(corpus.source.n_rows, 1)
+    work += plan["moments"].cost * cells * share
     work += plan["polish"].cost * cells * n_passes / max(preset.n_passes, 1)
     return CELL_SECONDS * work / _n_cores()
 

@@ -340,7 +340,7 @@ def _matrices(
         return moments.fourth_cumulants(source, whitening, n_matrices)
     points = step * np.eye(K)
     if statistics == "generalised":
-        return moments.generalised_covariances(source, whitening, points) - np.eye(K)
+        return moments.generalised_signal_covariances(source, whitening, points) - np.eye(K)
     complex_stack = moments.characteristic_covariances(source, whitening, points)
     return np.concatenate([complex_stack.real - np.eye(K), complex_stack.imag])
 

@@ -73,11 +73,11 @@ class DiscreteICA(TopicModel):
     ----------
     components_, topic_shares_, word_probabilities_, diagnostics_
         As in :class:`polyad.LDA`.
-    doc_topic_prior_ : ndarray of shape (K,)
+    doc_topic_prior_
         Gamma shapes of the intensities.
-    rate_ : float
+    rate_
         The sum of the shapes over the mean length: the rate of the intensities, where they share one.
-    rates_ : ndarray of shape (K,)
+    rates_
         The rate of each topic's intensities.
 
     Examples

@@ -21,7 +21,7 @@ from polyad.models.recipes.moment_start import (
     with_documents,
 )
 from polyad.models.recipes.own_prior import document_shares, floor_share
-from polyad.models.recipes.plan import mixture_pass_cost, topic_plan
+from polyad.models.recipes.plan import mixture_pass_cost, seconds_of, topic_plan
 from polyad.models.stopwatch import StopWatch
 from polyad.models.topics.base import TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
@@ -55,7 +55,7 @@ class SingleTopic(TopicModel):
     ----------
     components_, topic_shares_, word_probabilities_, diagnostics_
         As in :class:`polyad.LDA`.
-    weights_ : ndarray of shape (K,)
+    weights_
         Probability of each topic.
 
     Examples
@@ -92,9 +92,11 @@ class SingleTopic(TopicModel):
 
     def _fit_corpus(self, corpus: SummedCounts, watch: StopWatch) -> None:
         K, preset = self.n_components, preset_of(self.polish)
-        expect(topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K)))
+        plan = topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K))
+        expect(plan)
         smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
-        memory = with_documents(corpus, moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows)
+        working = moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows
+        memory = with_documents(corpus, K, working, seconds_of(plan, corpus, preset, few_passes=False))
         with watch("moments"):
             raw = raw_moments(first_sample(corpus.source, preset.n_passes), self.weights)
             start = start_from_moments(raw.moments, corpus, K, self.method)

@@ -35,11 +35,11 @@ from polyad.models.recipes.aligned_start import (
 from polyad.models.recipes.dirichlet import polish_prior, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
 from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
-from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost
+from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost, seconds_of
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
 from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
+from polyad.models.showing import ShownModel
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, column_names
@@ -50,7 +50,7 @@ TOTALS = 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0  # of the prior, to choose f
 PRIOR_ROWS = 2000  # documents to choose by
 
 
-class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of two or more aligned texts, such as documents and their translations.
 
     The texts of a row share their topic shares, and each view has its own words for every topic. The topics are found
@@ -84,24 +84,24 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
 
     Attributes
     ----------
-    components_ : list of ndarray of shape (K, M_v)
+    components_
         The topics of each view: rows are word probabilities and sum to 1; the largest share of tokens first.
-    all_components_ : list of ndarray of shape (L, M_v)
+    all_components_
         The same, followed by the topics that one view has for itself, those of the first view first; zeros in the
         other views. L is K + n_private for each view.
-    doc_topic_prior_ : ndarray of shape (L,)
+    doc_topic_prior_
         Dirichlet parameters of the shares.
-    topic_shares_ : ndarray of shape (K,)
+    topic_shares_
         Share of the tokens in each shared topic.
-    projections_ : list of ndarray of shape (D, M_v)
+    projections_
         Directions of :meth:`project`, up to two for each topic.
-    centres_ : list of ndarray of shape (D,)
+    centres_
         What :meth:`project` takes off: the mean of the documents fitted to.
-    vocabularies_ : list
+    vocabularies_
         The words of each view; None for a view whose counts came without words.
-    view_names_ : tuple or None
+    view_names_
         The names of the views, where they were given by name.
-    diagnostics_ : Diagnostics
+    diagnostics_
         Spectrum, energy, what was too short or never seen, seconds of each step.
 
     Examples
@@ -173,8 +173,10 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
             texts = align_texts([weighted(view, sample_weight) for view in self._checked_views(views)])
             preset = self._preset()
             n_topics = K + self.n_private * len(texts.order)
-            memory = aligned_bytes(texts, n_topics)
-        expect(aligned_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_topics)))
+            plan = aligned_plan(K, preset.n_passes, pass_cost=dirichlet_pass_cost(n_topics))
+            seconds = seconds_of(plan, texts.corpus, preset, sampled=False, few_passes=False)
+            memory = aligned_bytes(texts, n_topics, seconds)
+        expect(plan)
         with watch("moments"):
             start = start_from_aligned(
                 texts, K, concentration=c0, min_frequency=self.min_frequency, method=self.method,
@@ -301,6 +303,10 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
             refuse_other_words(words, fitted)
         refuse_other_columns(source.n_columns, n_words, f"View {number}")
         return source
+
+    def fit_transform(self, views: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
+        """Fit, and return the topic shares of the same documents."""
+        return self.fit(views, y, sample_weight).transform(views)
 
     def transform(self, views: Any) -> FloatArray:
         """Return the topic shares of documents from some of their views, N x K; rows sum to 1.
