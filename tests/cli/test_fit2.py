@@ -106,7 +106,7 @@ def test_topics_are_shown_side_by_side(polyad, folder, tmp_path):
         assert {word[0] for word in right.split(", ")} == {"f"}
         pairs |= letters[0]
     assert pairs == {"a", "b", "c"}
-    for told in ("240 documents", "Left words: 36", "Right words: 36", "Reading: ", "Splitting: ", "pairs a second"):
+    for told in ("240 documents", "Left words: 36", "Right words: 36", "Reading: ", "Splitting: ", "pairs per second"):
         assert told in done.err
     assert "Left: No language was found" in done.err
     assert "--right-stop-words" in done.err

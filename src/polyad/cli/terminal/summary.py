@@ -253,7 +253,7 @@ def corpus_values(corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def rate(seconds: float, documents: int) -> str:
+def rate(seconds: float, number: int, things: str = "documents") -> str:
     """Say how long work took, and how fast it was.
 
     Examples
@@ -261,7 +261,7 @@ def rate(seconds: float, documents: int) -> str:
     >>> rate(2.0, 5000)
     '2.0 s, 2,500 documents per second'
     """
-    speed = f", {how_many(round(documents / seconds), 'documents')} per second" if seconds > 1e-3 else ""
+    speed = f", {how_many(round(number / seconds), things)} per second" if seconds > 1e-3 else ""
     return f"{seconds:.{1 if seconds >= 1 else 2}f} s{speed}"
 
 
