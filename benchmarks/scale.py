@@ -266,7 +266,7 @@ def plan(sizes: list[str], n_texts: str, peers: str | None, n_topics: str, many_
         small = [size for size in sizes if Fraction(size) <= Fraction(1, 16)]
         jobs += [["gensim", small[-1], peers]] if small else []
     if n_texts != "0":
-        jobs += [["index", n_texts], ["CountVectorizer", str(min(int(n_texts), 100_000))]]
+        jobs += [["index", n_texts], ["CountVectorizer", n_texts]]
     if available("europarl_en_fr"):
         jobs += [["europarl", where, n_topics] for where in ("memory", "shards", "dask 1", "dask 2", "dask 4")]
     if available("nips"):
@@ -289,9 +289,12 @@ def show(results: dict[str, dict]) -> None:
         if "steps" in found:
             print(f"{'':28} " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in found["steps"].items()))
     for what in ("europarl ", "fit 1/16 "):
-        prints = {found["fingerprint"] for name, found in results.items() if name.startswith(what) and len(name) < 20}
-        if len(prints) > 0:
-            print(f"{what.strip()}: the same bytes everywhere:", len(prints) == 1)
+        prints: dict[int, set[str]] = {}
+        for name, found in results.items():
+            if name.startswith(what):
+                prints.setdefault(found["topics"], set()).add(found["fingerprint"])
+        for n_topics, different in prints.items():
+            print(f"{what.strip()}, {n_topics} topics: the same bytes everywhere:", len(different) == 1)
     model = cost_model.from_results(results)
     if model is not None:
         print(model)
