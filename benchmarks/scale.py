@@ -208,6 +208,12 @@ def count_vectorizer(folder: str, n_texts: str) -> dict:
     return {**spent, "documents a second": counts.shape[0] / spent["seconds"]}
 
 
+def bytes_moved() -> int:
+    """Return the bytes that processes of this machine have sent each other so far, by the counter of the system."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next((int(line.split(":")[1].split()[0]) for line in lines if line.strip().startswith("lo:")), 0)
+
+
 def europarl(folder: str, where: str, n_topics: str) -> dict:
     """Fit the speeches of the European Parliament in memory, from shards, or with so many Dask workers."""
     from contextlib import ExitStack
@@ -232,10 +238,11 @@ def europarl(folder: str, where: str, n_topics: str) -> dict:
             stack.enter_context(use(runner))
         else:
             LDA(5, polish=1).fit(counts[:2000])
-        cost = Cost()
+        cost, before = Cost(), bytes_moved()
         model = LDA(int(n_topics)).fit(X)
         return {
             **cost.stop(),
+            "gigabytes moved": (bytes_moved() - before) / 1e9,
             "fingerprint": fingerprint(model),
             "shards": 1 if where == "memory" else X.n_shards,
             "passes": model.diagnostics_.n_passes,
@@ -295,6 +302,10 @@ def show(results: dict[str, dict]) -> None:
                 prints.setdefault(found["topics"], set()).add(found["fingerprint"])
         for n_topics, different in prints.items():
             print(f"{what.strip()}, {n_topics} topics: the same bytes everywhere:", len(different) == 1)
+    for name, found in results.items():
+        if name.startswith("europarl dask"):
+            expected = cost_model.network(found, int(name.split()[2])) / 1e9
+            print(f"{name}: {expected:.2f} GB to move by the model, {found['gigabytes moved']:.2f} were moved")
     model = cost_model.from_results(results)
     if model is not None:
         print(model)
