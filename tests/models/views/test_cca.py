@@ -200,7 +200,7 @@ def test_constant_columns_are_named():
         model = NonGaussianCCA(2).fit(X, GOOD)
     assert caught[0].filename == __file__, "the warning points at the caller"
     assert np.allclose(model.x_loadings_[2], 0, atol=1e-8)
-    with pytest.warns(UserWarning, match="of Y are constant"):
+    with pytest.warns(UserWarning, match="Y has 1 constant column"):
         NonGaussianCCA(2).fit(GOOD, X)
     scaled = NonGaussianCCA(2, metric="scale").fit(X, GOOD)
     assert np.allclose(scaled.x_loadings_[2], 0, atol=1e-8)
