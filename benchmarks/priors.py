@@ -108,6 +108,28 @@ def correlated() -> Iterator[Row]:
         yield what, was, errors(LDA, counts, topics)[0]
 
 
+def words() -> Iterator[Row]:
+    """Topics drawn from narrow and wide priors: what is told of the prior, and mass shared with the truth."""
+    for n, M, length, b in (
+        (2000, 1000, 100, 0.005),
+        (2000, 1000, 100, 0.05),
+        (2000, 1000, 100, 0.2),
+        (2000, 1000, 100, 1.0),
+        (300, 1000, 50, 0.01),
+        (300, 1000, 50, 0.1),
+    ):
+        sample = make_lda(n + 1000, M, 10, length=length, prior=0.1, topic_prior=b)
+        told, two = (LDA(10, topic_word_prior=given).fit(sample.counts[:n]) for given in (None, 0.2))
+        shared, bits = [], []
+        for model in (two, told):
+            order = match_rows(model.components_, sample.components)
+            shared.append(np.minimum(model.components_[order], sample.components).sum(axis=1).mean())
+            bits.append(completion_bits(model.components_, model.doc_topic_prior_, sample.counts[n:]))
+        what = f"{n:,} documents of {length} tokens, {M:,} words, K = 10, {b:g} on every word of a topic"
+        now = f"{shared[1]:.3f}, {bits[1]:.3f} ({told.topic_word_prior_[0]:.3f} found)"
+        yield what + ": shared mass, bits", f"{shared[0]:.3f}, {bits[0]:.3f}", now
+
+
 def short() -> Iterator[Row]:
     """Few tokens for many parameters: mass that matched topics share with the truth, and held-out bits."""
     yield from shared_mass(
@@ -201,7 +223,22 @@ def determined() -> Iterator[Row]:
     yield "NonGaussianCCA, three of five sources Gaussian: called undetermined", "none", f"{len(told)}"
 
 
-SECTIONS = (flat, totals, giant, heavy, alike, correlated, gamma, single, bounds, selection, determined, short, million)
+SECTIONS = (
+    flat,
+    totals,
+    giant,
+    heavy,
+    alike,
+    correlated,
+    gamma,
+    single,
+    bounds,
+    selection,
+    determined,
+    words,
+    short,
+    million,
+)
 
 
 def main() -> None:
