@@ -8,7 +8,7 @@ from polyad.engine import Block
 ORDERS = ((1, 0), (0, 1), (2, 0), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2))  # of the joint moments of two views
 
 
-def joint_powers(block: Block, inverses: tuple[FloatArray, FloatArray]) -> FloatArray:
+def joint_powers(block: Block, inverses: tuple[FloatArray, ...]) -> FloatArray:
     """Return unbiased estimates of the joint powers u^i v^j of every sample, for all ``ORDERS``, 8 x N x K.
 
     Rates of the views along left inverses of their loadings are u = a + noise and v = a + other noise, up to a scale.
