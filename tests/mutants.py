@@ -22,6 +22,7 @@ BRUTE_FORCE, EXACT = f"{COUNTS}/test_lda.py::test_moments_equal_brute_force", f"
 GIVEN, MATCHED = f"{PRIOR}::test_what_the_user_gives_helps", f"{PRIOR}::test_a_given_prior_belongs"
 GENERALISED = f"{GAMMA}::test_generalised_slices_are_differences"
 OWN_PRIOR, LDA_MODEL, SHAPES = "models/recipes/own_prior.py", "models/topics/lda.py", "models/topics/discrete_ica.py"
+TOPIC_PRIOR, TOLD = "inference/topic_prior.py", "tests/inference/test_topic_prior.py"
 MOMENT_PRIOR, DIRICHLET = "models/recipes/moment_prior.py", "models/recipes/dirichlet.py"
 
 
@@ -301,6 +302,31 @@ MUTANTS = [
         "gaps.argmax()",
         "gaps.argmin()",
         "tests/decompose/orthogonal/test_diagonalisers.py::test_svtd",
+    ),
+    # The prior of the topics.
+    Mutant(
+        "topic-prior-value",
+        TOPIC_PRIOR,
+        "(1 - same) / (M * same - 1)",
+        "(1 + same) / (M * same + 1)",
+        f"{TOLD}::test_population_topics",
+    ),
+    Mutant(
+        "topic-prior-squares",
+        TOPIC_PRIOR,
+        "products[:K] / weights**2",
+        "products[:K] / weights",
+        f"{TOLD}::test_what_is_told_equals",
+    ),
+    Mutant(
+        "topic-prior-alike", TOPIC_PRIOR, "M * different > allowed or", "", f"{TOLD}::test_words_that_all_topics_have"
+    ),
+    Mutant(
+        "topic-prior-tokens",
+        TOPIC_PRIOR,
+        ">= ENOUGH_TOKENS * K * M",
+        ">= ENOUGH_TOKENS * M / K",
+        f"{TOLD}::test_too_few_tokens",
     ),
     Mutant(
         "svtd-weights",

@@ -236,3 +236,21 @@ def exchangeable_quadruples(groups, mean, pairs, poisson):
         both += np.einsum("ij,kl->ikjl", s, t) / N  # the groups of s and t in turn
     expected = np.einsum("ij,kl->ikjl", left, right)
     return both - expected - np.einsum("ik,jl->ikjl", pairs, pairs) - np.einsum("il,jk->ikjl", pairs, pairs)
+
+
+def told_smoothing(first, second):
+    """The Dirichlet parameter of topics, from tokens of two halves, words x topics: one pair of topics at a time."""
+    M, K = first.shape
+    weights = (first + second).sum(axis=0) / (first + second).sum()
+    topics = [half / half.sum(axis=0) for half in (first, second)]
+    product = {(k, j): sum(topics[0][:, k] * topics[1][:, j]) for k in range(K) for j in range(K)}
+    same = sum(weights[k] * product[k, k] for k in range(K))
+    pairs = [(k, j) for k in range(K) for j in range(K) if k != j]
+    chances = {pair: weights[pair[0]] * weights[pair[1]] for pair in pairs}
+    different = sum(chances[pair] * product[pair] for pair in pairs) / sum(chances.values())
+    effective = 1 / sum(weights**2)
+    error = same / (M * effective * (effective - 1) / 2) ** 0.5
+    if different > 2 / M + 3 * error or same <= 1 / M:
+        return None
+    b = max((1 - same) / (M * same - 1), 0.1 / K)
+    return b if K * b <= 2 or (first + second).sum() >= 10 * K * M else None

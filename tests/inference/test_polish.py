@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from oracles import told_smoothing
 from polyad import LDA
 from polyad.datasets import make_lda, make_single_topic
 from polyad.engine import count_blocks, halves, use
 from polyad.inference import completion_bits, polish, polish_mixture
 from polyad.inference import polish as polish_function
 from polyad.inference.expectation import LEAVE_OUT_SHARE
-from polyad.inference.polish import COUNTS_RELAXATION, INNER, SHARES_RELAXATION, shrink_rare_words
+from polyad.inference.polish import COUNTS_RELAXATION, INNER, SHARES_RELAXATION, TELLING_PASSES, shrink_rare_words
 from polyad.inference.presets import PRESETS, Preset, preset_of
 from polyad.metrics import l1_error
 from polyad.models.recipes.moment_start import NoiseWarning
@@ -70,15 +71,17 @@ def slow_passes(counts, topics, prior, n_passes):
     in_first = np.concatenate([[0], cells[:-1]]) < cells[-1] / 2
     share = np.where(totals * LEAVE_OUT_SHARE > 1, COUNTS_RELAXATION, 0.0)
     responsibilities, tokens = np.zeros((N, K, M)), np.zeros((N, K))
-    one_token = floor = early = None
+    one_token = floor = early = told = None
 
     def expected_tokens(responsibilities):
         """Of each half; responsibilities that are less than nothing must not outweigh the others."""
         kept, found = (np.where(own == is_kept, counts, 0) for is_kept in (True, False))
-        return sum(
-            np.einsum("nm,nkm->km", kept[half], responsibilities[half])
-            + np.maximum(np.einsum("nm,nkm->km", found[half], responsibilities[half]), 0)
-            for half in (in_first, ~in_first)
+        return np.stack(
+            [
+                np.einsum("nm,nkm->km", kept[half], responsibilities[half])
+                + np.maximum(np.einsum("nm,nkm->km", found[half], responsibilities[half]), 0)
+                for half in (in_first, ~in_first)
+            ]
         )
 
     for number in range(n_passes):
@@ -99,7 +102,7 @@ def slow_passes(counts, topics, prior, n_passes):
                     shares = np.maximum(step + SHARES_RELAXATION * (step - shares), 0.2 * step)
                 mixture = np.einsum("nk,nkm->nm", shares, rows)
                 tokens[half] = shares * np.einsum("nm,nkm->nk", x / mixture, rows)
-            before = expected_tokens(responsibilities)
+            before = expected_tokens(responsibilities).sum(axis=0)
             responsibilities[half] = shares[:, :, None] * rows / mixture[:, None]
             if number:  # of words that keep none they are found again, from the last shares
                 votes = shares[:, :, None] * seen
@@ -108,13 +111,15 @@ def slow_passes(counts, topics, prior, n_passes):
                 part = np.minimum(1 / sums, 0.95 * sums / squares)
                 found = votes * (1 - seen * part) / (sums - squares * part)
                 responsibilities[half] = np.where(own[half][:, None], responsibilities[half], found)
-            expected = expected_tokens(responsibilities)
+            of_halves = expected_tokens(responsibilities)
+            expected = of_halves.sum(axis=0)
             beyond = expected
             if number and (number < n_passes - 1 or half is in_first):
                 beyond = np.maximum(expected + share * (expected - before), 0.2 * expected)
             elif number == 0 and half is in_first:
                 continue
-            smoothing = 2 * beyond.sum(axis=1) / beyond.sum()
+            told = told_smoothing(*np.swapaxes(of_halves, 1, 2)) if number < TELLING_PASSES else told
+            smoothing = 2 * beyond.sum(axis=1) / beyond.sum() if told is None else np.full(K, told)
             sums = beyond.sum(axis=1) + M * smoothing
             topics = (beyond + smoothing[:, None]) / sums[:, None]
             one_token, floor = 1 / sums, smoothing / sums
@@ -124,10 +129,16 @@ def slow_passes(counts, topics, prior, n_passes):
     return topics / topics.sum(axis=1, keepdims=True)
 
 
-def test_passes_of_the_models_equal_their_numpy_twin():
-    """Bursty words, rare words, and words so frequent that no document has a hundredth of their tokens."""
+@pytest.mark.parametrize("alike", [False, True])
+def test_passes_of_the_models_equal_their_numpy_twin(alike):
+    """Bursty words, rare words, and words so frequent that no document has a hundredth of their tokens.
+
+    The data tell the prior of the topics, but not where all of these have one frequent word.
+    """
     rng = np.random.default_rng(1)
-    sample = make_lda(300, 25, 4, length=60, prior=0.1, topic_prior=0.2, random_state=1)
+    topics = rng.dirichlet(np.full(25, 0.2), 4)
+    topics = 0.4 * topics + 0.6 * np.eye(25)[0] if alike else topics
+    sample = make_lda(300, components=topics, length=60, prior=0.1, random_state=1)
     counts = sample.counts.toarray()
     counts[rng.integers(0, 300, 40), rng.integers(0, 25, 40)] += 20
     counts[7, 3:5] = [1, 2]
@@ -135,6 +146,7 @@ def test_passes_of_the_models_equal_their_numpy_twin():
     start = 0.5 * sample.components + 0.5 / 25
     prior = np.array([0.1, 0.2, 0.3, 0.4])
     found = polish(count_blocks(counts), start, prior, preset=exactly(4))
+    assert (found.smoothing is None) == alike
     assert np.allclose(found.components, slow_passes(counts, start, prior, 4), atol=2e-6)
 
 

@@ -1,14 +1,16 @@
 """The distribution of intensities: unbiased moments, and gamma told from others."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
-from polyad import DiscreteICA
+from polyad import DiscreteCCA, DiscreteICA
 from polyad.datasets import make_discrete_ica, make_gamma_poisson
 from polyad.models.intensities import laguerre_coefficients, source_powers, source_shapes
+from polyad.models.shared_intensities import ORDERS, joint_powers, shared_moments
 
 
 def test_powers_are_unbiased():
@@ -98,3 +100,72 @@ def test_order_and_threads_change_no_byte():
     again = source_shapes(model, sample.counts[::-1], n_jobs=1)
     for name in ("moments", "departures", "errors", "density"):
         assert getattr(first, name).tobytes() == getattr(again, name).tobytes()
+
+
+def drawn_views(law, n_samples, seed=0):
+    """Two views that share two intensities of a law, and have three of noise each; the second has fewer tokens."""
+    rng = np.random.default_rng(seed)
+    intensities, views = law(rng, n_samples, 2), []
+    for n_words, scale in ((20, 1.0), (25, 0.5)):
+        shared, private = (rng.dirichlet(np.full(n_words, 0.5), size) for size in (2, 3))
+        noise = rng.gamma(0.5, 30.0, (n_samples, 3))
+        views.append(rng.poisson(scale * intensities @ shared + noise @ private))
+    return intensities, views
+
+
+def gamma_law(shape):
+    return lambda rng, n, k: rng.gamma(shape, 100 / shape, (n, k))
+
+
+@pytest.mark.parametrize("shape", [0.3, 1.0, 3.0])
+def test_two_views_tell_the_shape_they_share_without_their_noise(shape):
+    _, views = drawn_views(gamma_law(shape), 12_000)
+    shapes = source_shapes(DiscreteCCA(2).fit(*views), *views)
+    assert shapes.gamma == (True, True)
+    assert np.abs(shapes.shapes / shape - 1).max() < 0.2
+    assert np.abs(shapes.rates * 100 / shape - 1).max() < 0.2
+    assert np.abs(shapes.departures[0]).max() < 1e-9  # the skewness is what the shape was read off
+
+
+@pytest.mark.parametrize("law", ["bounded", "two values"])
+def test_two_views_tell_other_laws(law):
+    intensities, views = drawn_views(LAWS[law], 12_000)
+    shapes = source_shapes(DiscreteCCA(2).fit(*views), *views)
+    assert shapes.gamma == (False, False)
+    assert np.allclose(shapes.moments[1] - shapes.moments[0] ** 2, intensities.var(axis=0), rtol=0.1)
+
+
+def test_joint_cumulants_of_noisy_views_are_those_of_what_they_share():
+    """Populations of few values: moments of (a + e, 2 (a + f)) in, the cumulants of a out, whatever the noises are."""
+    a, e, f = (np.array(each) for each in ([0.0, 1.0, 7.0], [0.0, 3.0], [1.0, 2.0, 9.0]))
+    chances = np.array([0.6, 0.3, 0.1])[:, None, None] * np.array([0.2, 0.8])[:, None] * np.array([0.5, 0.1, 0.4])
+    u = a[:, None, None] + e[:, None] + 0 * f
+    v = 2 * (a[:, None, None] + 0 * e[:, None] + f)
+    joint = np.array([[(chances * u**i * v**j).sum()] for i, j in ORDERS])
+    found = shared_moments(joint).ravel()
+    weights = np.array([0.6, 0.3, 0.1])
+    mean = weights @ a
+    k2, k3, k4 = (weights @ (a - mean) ** order for order in (2, 3, 4))
+    shift = found[0] - mean  # of the mean, which is not told
+    moved = a + shift
+    assert np.allclose(found, [weights @ moved**order for order in range(1, 5)], rtol=1e-9)
+    assert np.isclose(found[0], 2 * k2**2 / k3, rtol=1e-9)
+    assert k4 > 3 * k2**2
+
+
+def test_joint_powers_are_unbiased():
+    """The expectation over all small counts of one word in each view."""
+    rates, weights = np.array([0.7, 0.4]), (np.array([[1.5]]), np.array([[-0.8]]))
+    grid = np.array(list(product(range(16), repeat=2)), dtype=float)
+    chances = stats.poisson.pmf(grid, rates).prod(axis=1)
+    block = SimpleNamespace(views=(grid[:, :1], grid[:, 1:]))
+    found = (joint_powers(block, weights)[:, :, 0] * chances).sum(axis=1)
+    assert np.allclose(found, [(1.5 * 0.7) ** i * (-0.8 * 0.4) ** j for i, j in ORDERS], rtol=1e-6)
+
+
+def test_views_that_share_no_skewed_intensities_are_refused():
+    _, views = drawn_views(lambda rng, n, k: 100 * (1 - rng.random((n, k)) ** 4), 3000)
+    with pytest.raises(ValueError, match="skewed to the left"):
+        source_shapes(DiscreteCCA(2).fit(*views), *views)
+    with pytest.raises(ValueError, match="Y has 24 columns"):
+        source_shapes(DiscreteCCA(2).fit(*views), views[0], views[1][:, :24])

@@ -30,11 +30,12 @@ from polyad.inference.expectation import (
 from polyad.inference.few_topics import few_bytes, few_step, has_many, prepare_few
 from polyad.inference.kernels.topics import over_relax, padded, scale_and_raise, topic_sums
 from polyad.inference.presets import Preset
+from polyad.inference.topic_prior import split_smoothing, told_smoothing
 
 INNER = 4  # iterations for each document in a pass; later passes go on from the shares of the last one
 SHARES_RELAXATION = 0.9  # of its last change by which a step in the shares of a document goes on (over-relaxation)
+TELLING_PASSES = 2  # that look for the prior of topics: later ones have it as it is, and settle
 COUNTS_RELAXATION = 1.5  # the same for the counts of words, of the change in one half of the documents
-SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,18 @@ class Polished:
     # the topics predict.
     objective: tuple[float, ...]
     edges: tuple[int, ...]  # the first word of each view, and the number of all words
+    # Tokens that the prior adds to every word of each topic, views x K; None: the usual ones, split by topics' tokens.
+    smoothing: FloatArray | None = None
 
     @property
     def topic_tokens(self) -> FloatArray:
         """Expected tokens of each topic in the corpus, K."""
         return self.view_tokens.sum(axis=0)
+
+    @property
+    def added(self) -> FloatArray:
+        """Tokens that the prior adds to every word of each topic, given, told by the data or the usual, views x K."""
+        return split_smoothing(self.view_tokens) if self.smoothing is None else self.smoothing
 
 
 def polish_bytes(n_documents: int, n_words: int, n_cells: int, n_left_out_cells: int, n_components: int) -> int:
@@ -110,7 +118,8 @@ def polish(
     preset
         How many passes, and when to stop.
     smoothing
-        Tokens added to every word of each topic, K; None adds ``SMOOTHING`` in all, split by the topics' tokens.
+        Tokens added to every word of each topic, K; None adds what the two halves tell, and where they do not tell it
+        ``SMOOTHING`` in all, split by the topics' tokens (:mod:`polyad.inference.topic_prior`).
     leave_out
         False gives plain EM: no halves, no over-relaxation and no shrinkage of rare words. With a given ``smoothing``
         its penalised likelihood never gets worse.
@@ -170,6 +179,7 @@ class _Run:
         self.step: Callable[..., Any] = few_step if has_many(self.n_topics) else em_step
         self.states = [step(prepare, group, new_states(group), totals, self.n_topics)[1] for group in groups]
         self.found: list[Likelihood] = []  # by every pass
+        self.told: FloatArray | None = None  # smoothing of the last topics, given or told by the data, views x K
 
     @property
     def objective(self) -> tuple[float, ...]:
@@ -225,10 +235,27 @@ class _Run:
         if self.restraint is not None:
             self.restraint.apply(topics)
             sums = np.stack([topic_sums(topics[first:last]) for first, last in pairwise(edges)])
-        token_scale = token_scale_of(sums[:, : self.n_topics], np.diff(edges), self.smoothing, self.present)
-        normalise(topics, token_scale, edges)
         self.tokens[turn] = fresh
+        sums = sums[:, : self.n_topics]
+        if len(self.found) < TELLING_PASSES:
+            self.told = self._told_smoothing(sums)
+        token_scale = token_scale_of(sums, np.diff(edges), self.told, self.present)
+        normalise(topics, token_scale, edges)
         self.table = replace(self.table, topics=topics, token_scale=token_scale if self.leave_out else None)
+
+    def _told_smoothing(self, sums: FloatArray) -> FloatArray | None:
+        """Return the tokens of the prior on every word of each topic, views x K: given, or what the halves tell."""
+        if self.smoothing is not None:
+            return np.broadcast_to(self.smoothing, sums.shape)
+        if len(self.groups) == 1 or self.restraint is not None:
+            return None
+        one, other = self.tokens
+        edges = pairwise(self.table.edges)
+        told = [told_smoothing(one[first:last], other[first:last], self.n_topics) for first, last in edges]
+        if all(found is None for found in told):
+            return None
+        usual = split_smoothing(sums)
+        return np.stack([row if b is None else np.full_like(row, b) for b, row in zip(told, usual)])
 
     def result(self) -> Polished:
         """Return the topics of the expected tokens, rare words shrunk to the first pass: any pass can be the last."""
@@ -244,7 +271,7 @@ class _Run:
         view_tokens = np.stack(
             [sum(topic_sums(half[first:last])[:K] for half in self.tokens) for first, last in pairwise(edges)]
         )
-        return Polished(components, view_tokens, self.objective, edges)
+        return Polished(components, view_tokens, self.objective, edges, self.told)
 
 
 def shrink_rare_words(early: Table, late: Table, word_totals: FloatArray, K: int) -> Table:
@@ -263,15 +290,15 @@ def token_scale_of(
     smoothing: FloatArray | None,
     present: NDArray[np.bool_] | None = None,
 ) -> TokenScale:
-    """Return what turns counts into probabilities, given the tokens of the topics in each view, views x K.
+    """Return what turns counts into probabilities, given the tokens of the topics and of the prior, both views x K.
 
     A topic that is not ``present`` in a view (views x K; None: all are) has none of its words, smoothed or not.
     """
     one_token, floor = [], []
     present = np.ones(tokens.shape, bool) if present is None else present
-    for view, size, has in zip(tokens, n_words, present):
-        added = SMOOTHING * view / max(view.sum(), 1e-300) if smoothing is None else smoothing
-        added = np.maximum(added, 1e-8)  # a topic that lost all its tokens still has every word
+    smoothing = split_smoothing(tokens) if smoothing is None else smoothing
+    for view, size, has, given in zip(tokens, n_words, present, smoothing):
+        added = np.maximum(given, 1e-8)  # a topic that lost all its tokens still has every word
         totals = view + size * added
         one_token.append(padded_vector(has / totals))
         floor.append(padded_vector(has * added / totals))
@@ -289,10 +316,10 @@ def normalise(counts: Table, token_scale: TokenScale, edges: tuple[int, ...]) ->
         for_each(scale_range, word_ranges(first, last, counts.shape[1]))
 
 
-def normalised_topics(counts: Table, K: int, smoothing: FloatArray | None) -> tuple[Table, TokenScale]:
+def normalised_topics(counts: Table, K: int, smoothing: FloatArray) -> tuple[Table, TokenScale]:
     """Topics of one view from expected counts, and what one token is worth in them."""
     edges = (0, counts.shape[0])
-    token_scale = token_scale_of(topic_sums(counts)[None, :K], np.diff(edges), smoothing)
+    token_scale = token_scale_of(topic_sums(counts)[None, :K], np.diff(edges), smoothing[None])
     topics = counts.copy()
     normalise(topics, token_scale, edges)
     return topics, token_scale

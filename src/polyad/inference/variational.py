@@ -48,7 +48,7 @@ def variational_passes(
         log_topics = np.log(np.maximum(table[:, :K], 1e-30)).sum(axis=0, dtype=np.float64)
         objective.append((bound + float(smoothing @ log_topics)) / n_tokens)
         table, _ = normalised_topics(tokens, K, smoothing)
-    return _polished(table, tokens, K, objective)
+    return _polished(table, tokens, smoothing, objective)
 
 
 def _variational_step(
@@ -113,8 +113,9 @@ def _block_tokens(block: Block) -> float:
     return float(block.tokens.sum())
 
 
-def _polished(table: Table, totals: Table, K: int, objective: list[float]) -> Polished:
+def _polished(table: Table, totals: Table, smoothing: FloatArray, objective: list[float]) -> Polished:
+    K = smoothing.size
     topics = table[:, :K].T.astype(np.float64)
     tokens = totals[:, :K].sum(axis=0, dtype=np.float64)
     edges = (0, topics.shape[1])
-    return Polished(topics / topics.sum(axis=1, keepdims=True), tokens[None], tuple(objective), edges)
+    return Polished(topics / topics.sum(axis=1, keepdims=True), tokens[None], tuple(objective), edges, smoothing[None])

@@ -30,6 +30,7 @@ def wide_passes(
     prior: FloatArray,
     *,
     n_passes: int,
+    told: FloatArray | None = None,
     restraint: Restraint | None = None,
 ) -> Polished:
     """Improve topics that were polished before, by passes under a wide prior that is taken off at the end.
@@ -40,17 +41,25 @@ def wide_passes(
         As for :func:`polyad.inference.polish`.
     n_passes
         How many.
+    told
+        Tokens of the prior on every word of each topic that the data told before, views x K: what the topics that come
+        out have, and the least of the passes, in place of the usual.
     """
     K = components.shape[0]
     wide, last = (np.full(K, min(tokens / K, MOST_OF_A_TOPIC)) for tokens in (WIDE_SMOOTHING, LAST_SMOOTHING))
+    if told is not None:
+        wide = np.maximum(wide, told.max(axis=0))
+    lasts = np.broadcast_to(last, (len(source.widths), K)) if told is None else told
     polished = polish(source, components, prior, preset=Preset(n_passes, n_passes), smoothing=wide, restraint=restraint)
     topics = np.hstack(
         [
             with_other_smoothing(view, tokens, wide, last)
-            for view, tokens in zip(np.split(polished.components, polished.edges[1:-1], axis=1), polished.view_tokens)
+            for view, tokens, last in zip(
+                np.split(polished.components, polished.edges[1:-1], axis=1), polished.view_tokens, lasts
+            )
         ]
     )
-    return replace(polished, components=topics)
+    return replace(polished, components=topics, smoothing=lasts)
 
 
 def with_other_smoothing(

@@ -127,6 +127,7 @@ _TOPIC_DIAGNOSTICS: dict[str, Kind] = {
     "energy": "number",
     "certainty": "later array",
     "concentration": "optional number",
+    "topic_word_prior": "later array",
     "objective": "numbers",
     # The time a fit took is not part of what it found: two fits of the same data give the same file.
     "seconds": "left out",

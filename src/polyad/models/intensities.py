@@ -1,4 +1,4 @@
-"""The distribution of the intensities of discrete ICA: gamma or not, from unbiased moments of every source."""
+"""The distribution of the intensities of discrete ICA and CCA: gamma or not, from unbiased moments of every source."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,8 @@ from polyad.base.arrays import FloatArray
 from polyad.base.plurals import how_many
 from polyad.engine import Block, count_blocks, ordered_by_content, total
 from polyad.models.fitting import running
+from polyad.models.recipes.cross import paired
+from polyad.models.shared_intensities import joint_powers, shared_moments
 from polyad.moments.counts.source_cumulants import left_inverse
 
 N_PARTS = 16  # of the documents, whose differences tell the errors
@@ -62,7 +64,7 @@ class SourceShapes:
         return f"SourceShapes({shown})"
 
 
-def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceShapes:
+def source_shapes(model: Any, X: Any, Y: Any = None, *, n_jobs: int | None = None) -> SourceShapes:
     """Tell from documents what distribution the intensities of a model's topics have; one pass.
 
     Counts are Poisson given the rates y = D' a, so that for any direction v the product of (1 + s v_m)^x_m has the
@@ -74,9 +76,13 @@ def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceSha
     Parameters
     ----------
     model
-        A fitted :class:`polyad.DiscreteICA` or any model with ``components_``, topics x words.
-    X
-        Documents x words: those of the fit, or others like them.
+        A fitted :class:`polyad.DiscreteICA` or any model with ``components_``, topics x words; with Y a fitted
+        :class:`polyad.DiscreteCCA`.
+    X, Y
+        Documents x words: those of the fit, or others like them; of discrete CCA both views. Joint cumulants of the two
+        are those of the shared intensities, without the noise of either view. They do not tell the mean, so that it,
+        the shape and the rate are those of the gamma distribution with the variance and the skewness: the fourth
+        cumulant alone tells gamma from others, and the first of the two departures is 0.
     n_jobs
         Threads; the result does not depend on them.
 
@@ -88,21 +94,27 @@ def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceSha
     >>> source_shapes(DiscreteICA(2, polish="off").fit(sample.counts), sample.counts).gamma
     (True, True)
     """
-    components = np.asarray(model.components_, dtype=np.float64)
     with running(n_jobs):
-        source = ordered_by_content(count_blocks(X))
-        if source.n_columns != components.shape[1]:
-            raise ValueError(
-                f"X has {how_many(source.n_columns, 'columns')}, but the model has {components.shape[1]} words."
-            )
+        if Y is None:
+            components = [np.asarray(model.components_, dtype=np.float64)]
+            source = ordered_by_content(count_blocks(X))
+        else:
+            components = [
+                np.asarray(loadings.T, dtype=np.float64) for loadings in (model.x_loadings_, model.y_loadings_)
+            ]
+            source = ordered_by_content(paired(count_blocks(X), count_blocks(Y)))
+        for name, width, topics in zip(("X", "Y"), source.widths, components):
+            if width != topics.shape[1]:
+                raise ValueError(f"{name} has {how_many(width, 'columns')}, but the model has {topics.shape[1]} words.")
         if source.n_rows < 2 * N_PARTS:
             raise ValueError(
                 f"X has {how_many(source.n_rows, 'documents')}; at least {2 * N_PARTS} are needed to tell errors."
             )
-        word_totals = total(_word_totals, source)
-        inverse = left_inverse(components, word_totals / source.n_rows)
-        sums, sizes = total(_part_moments, source, inverse)
-    moments = sums.sum(axis=0) / sizes.sum()
+        means = [totals / source.n_rows for totals in total(_word_totals, source)]
+        inverses = tuple(left_inverse(topics, mean) for topics, mean in zip(components, means))
+        sums, sizes = total(_part_moments, source, inverses)
+    moments_of = _as_they_are if Y is None else shared_moments
+    moments = moments_of(sums.sum(axis=0) / sizes.sum())
     variances = moments[1] - moments[0] ** 2
     if (moments[0] <= 0).any() or (variances <= 0).any():
         worst = int(np.minimum(moments[0], variances).argmin())
@@ -114,20 +126,24 @@ def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceSha
     shapes, rates = moments[0] ** 2 / variances, moments[0] / variances
     departures = laguerre_coefficients(moments, shapes, rates)
     left_out = (sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, None, None]
-    again = np.stack([_departures_of(part) for part in left_out])
+    again = np.stack([_departures_of(moments_of(part)) for part in left_out])
     spread = ((again - again.mean(axis=0)) ** 2).sum(axis=0)
     errors = np.sqrt(spread * (N_PARTS - 1) / N_PARTS)
     return SourceShapes(moments, shapes, rates, departures, errors, *_densities(shapes, rates, departures, errors))
 
 
-def _word_totals(block: Block) -> FloatArray:
-    return np.array(block.rows.sum(axis=0), dtype=np.float64).ravel()
+def _as_they_are(moments: FloatArray) -> FloatArray:
+    return moments
 
 
-def _part_moments(block: Block, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the sums of :func:`source_powers` over each part of the documents of a block, and their numbers."""
+def _word_totals(block: Block) -> tuple[FloatArray, ...]:
+    return tuple(np.array(view.sum(axis=0), dtype=np.float64).ravel() for view in block.views)
+
+
+def _part_moments(block: Block, inverses: tuple[FloatArray, ...]) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of powers of the sources over each part of the documents of a block, and their numbers."""
     part = np.arange(block.start, block.start + block.n_rows) % N_PARTS
-    powers = source_powers(block.rows, inverse)
+    powers = source_powers(block.rows, inverses[0]) if len(inverses) == 1 else joint_powers(block, inverses)
     sums = np.stack([powers[:, part == number].sum(axis=1) for number in range(N_PARTS)])
     return sums, np.bincount(part, minlength=N_PARTS).astype(np.float64)
 

@@ -12,7 +12,7 @@ from polyad.corpus import Corpus, align_vocabulary
 from polyad.engine import Block, Source, step
 from polyad.inference.cells import padded_vector, topic_table
 from polyad.inference.expectation import Iterations, Likelihood, Table, TopicTable, collect, e_step, prepare_documents
-from polyad.inference.polish import SMOOTHING
+from polyad.inference.topic_prior import split_smoothing
 from polyad.models.features import refuse_other_words
 from polyad.models.topics.base import INFERENCE_ITERATIONS
 from polyad.moments import summarise_counts
@@ -30,6 +30,7 @@ class Tokens:
     by_topic: FloatArray  # K x M: expected tokens of each word in each topic
     words: FloatArray  # M: tokens of each word
     n_documents: int  # documents seen
+    added: FloatArray  # K: tokens that the prior adds to every word of each topic
 
     @property
     def total(self) -> float:
@@ -42,11 +43,17 @@ class Tokens:
             self.by_topic + weight * other.by_topic,
             self.words + weight * other.words,
             self.n_documents + int(np.sign(weight)) * other.n_documents,
+            self.added,
         )
 
     def kept(self, share: float) -> Tokens:
-        """Return the share that is not forgotten; documents stay counted."""
-        return replace(self, by_topic=share * self.by_topic, words=share * self.words)
+        """Return the share that is not forgotten; documents stay counted.
+
+        Who forgets expects topics to change: under a prior narrower than the usual one new words would hardly enter.
+        """
+        usual = split_smoothing(self.by_topic.sum(axis=1)) if share < 1 else 0.0
+        added = np.maximum(self.added, usual)
+        return replace(self, by_topic=share * self.by_topic, words=share * self.words, added=added)
 
     def with_words(self, n_new: int) -> Tokens:
         """Return the same with new words, of which nothing is known yet."""
@@ -57,20 +64,16 @@ def tokens_of(model: Any) -> Tokens:
     """Return the tokens that the topics of a fitted model stand for, without those of the prior."""
     n_tokens, M = float(model.diagnostics_.n_tokens), model.components_.shape[1]
     of_topics = n_tokens * model.topic_shares_
-    added = _added(of_topics)
+    told = model.topic_word_prior_
+    added = np.maximum(told if told.size else split_smoothing(of_topics), 1e-8)  # files of older versions have none
     by_topic = np.maximum(model.components_ * (of_topics + M * added)[:, None] - added[:, None], 0.0)
     words = np.maximum(model.word_probabilities_ * (n_tokens + 0.5 * M) - 0.5, 0.0)
-    return Tokens(by_topic, words, model.diagnostics_.n_documents)
-
-
-def _added(of_topics: FloatArray) -> FloatArray:
-    """Return the tokens that the prior adds to every word of each topic, as polishing does."""
-    return np.maximum(SMOOTHING * of_topics / max(float(of_topics.sum()), 1e-300), 1e-8)
+    return Tokens(by_topic, words, model.diagnostics_.n_documents, added)
 
 
 def topics_of(tokens: Tokens) -> FloatArray:
     """Return the topics that tokens stand for, K x M; rows sum to 1."""
-    topics = tokens.by_topic + _added(tokens.by_topic.sum(axis=1))[:, None]
+    topics = tokens.by_topic + tokens.added[:, None]
     return topics / topics.sum(axis=1, keepdims=True)
 
 
@@ -87,7 +90,7 @@ def tokens_in(source: Source, before: Tokens, prior: FloatArray) -> tuple[Tokens
         table = TopicTable(topic_table(topics), padded_vector(prior), (0, n_words))
         (counts, fit), _ = step(_expected, source, [None] * source.n_shards, table, prior.size)
         by_topic = counts[:, : prior.size].T.astype(np.float64)
-        found = Tokens(by_topic, summary.word_totals, source.n_rows)
+        found = Tokens(by_topic, summary.word_totals, source.n_rows, before.added)
         if number == 0:
             likelihood = fit.all / max(float(summary.tokens), 1.0)
     return found, likelihood
@@ -117,6 +120,7 @@ def take_over(model: Any, tokens: Tokens, objective: tuple[float, ...] = ()) -> 
             n_tokens=round(tokens.total),
             n_unseen_words=int((tokens.words == 0).sum()),
             objective=model.diagnostics_.objective + objective,
+            topic_word_prior=tokens.added,
         ),
     }
     model.__dict__.update(found)

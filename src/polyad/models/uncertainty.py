@@ -12,7 +12,7 @@ from polyad.engine import Block, step
 from polyad.engine.sources import aligned, rows_of_block
 from polyad.inference.cells import padded_vector, topic_table
 from polyad.inference.expectation import Iterations, Table, TopicTable, collect, e_step, prepare_documents
-from polyad.inference.polish import SMOOTHING
+from polyad.inference.topic_prior import SMOOTHING
 from polyad.models.fitting import running
 from polyad.models.topics.base import INFERENCE_ITERATIONS
 
@@ -77,21 +77,23 @@ def bootstrap(
     generator = np.random.default_rng(random_state)
     draws = generator.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n_replicates).astype(np.float64)
     K = len(model.topic_shares_)  # topics of one text alone are not among them
-    found = [_errors(groups[:, first:last, :K], draws) for first, last in pairwise(edges)]
+    told = model.diagnostics_.topic_word_prior
+    added = told if told.size == K else np.full(K, SMOOTHING / K)
+    found = [_errors(groups[:, first:last, :K], draws, added) for first, last in pairwise(edges)]
     errors, stability = [own for own, _ in found], np.mean([own for _, own in found], axis=0)
     return Uncertainty(errors[0] if len(errors) == 1 else errors, stability, n_groups, n_replicates)
 
 
-def _errors(groups: Table, draws: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _errors(groups: Table, draws: FloatArray, added: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the standard errors and the stability of topics, from the counts of groups, groups x words x topics."""
     K = groups.shape[2]
     errors, stability = np.empty((K, groups.shape[1])), np.empty(K)
     by_topic = np.ascontiguousarray(np.moveaxis(groups, 2, 0))  # the groups of a topic side by side
     for k in range(K):
         own = by_topic[k].astype(np.float64)
-        replicates = _normalised(draws @ own, K)
+        replicates = _normalised(draws @ own, added[k])
         errors[k] = replicates.std(axis=0, ddof=1)
-        centre = _normalised(own.sum(axis=0)[None], K)
+        centre = _normalised(own.sum(axis=0)[None], added[k])
         stability[k] = 1 - np.abs(replicates - centre).sum(axis=1).mean() / 2
     return errors, stability
 
@@ -108,7 +110,7 @@ def _group_counts(shard: Block, _: None, table: TopicTable, n_groups: int, K: in
     return found, None
 
 
-def _normalised(counts: NDArray[Any], n_components: int) -> FloatArray:
-    """Topics from rows of counts, smoothed as polishing does on average."""
-    smoothed = counts + SMOOTHING / n_components
+def _normalised(counts: NDArray[Any], added: float) -> FloatArray:
+    """Topics from rows of counts, with the tokens of the prior on every word."""
+    smoothed = counts + added
     return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -462,6 +462,21 @@ def topic_sums(counts):  # type: ignore[no-untyped-def]
 
 
 @compiled(fastmath=True)
+def half_products(first, second, first_scale, second_scale):  # type: ignore[no-untyped-def]
+    """Return the sums over words of the products of two scaled tables, topic by topic, and that of their row sums."""
+    products, overlap = np.zeros(first.shape[1]), 0.0
+    for word in range(first.shape[0]):
+        one, other = 0.0, 0.0
+        for k in range(first.shape[1]):
+            left, right = first[word, k] * first_scale[k], second[word, k] * second_scale[k]
+            products[k] += left * right
+            one += left
+            other += right
+        overlap += one * other
+    return products, overlap
+
+
+@compiled(fastmath=True)
 def scale_and_raise(first, last, counts, scale, floor, out):  # type: ignore[no-untyped-def]
     """Write ``counts * scale + floor`` of words first to last, both with one number for each topic.
 

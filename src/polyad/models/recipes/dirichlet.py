@@ -79,7 +79,8 @@ def polish_topics(
     """
     if preset.n_passes == 0:
         tokens = corpus.n_tokens * mean_shares(topics, corpus.unigram)
-        return Polished(topics, tokens[None], (), (0, topics.shape[1]))
+        given = None if smoothing is None else smoothing[None]
+        return Polished(topics, tokens[None], (), (0, topics.shape[1]), given)
     alpha = polish_prior(topics.shape[0]) if prior is None else prior
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
@@ -95,7 +96,14 @@ def polish_topics(
         return replace(polished, components=part * polished.components + (1 - part) * topics)
     if preset.wide_passes == 0 or smoothing is not None:  # a prior that the user gives is neither wider nor narrower
         return polished
-    wide = wide_passes(corpus.source, polished.components, alpha, n_passes=preset.wide_passes, restraint=restraint)
+    wide = wide_passes(
+        corpus.source,
+        polished.components,
+        alpha,
+        n_passes=preset.wide_passes,
+        told=polished.smoothing,
+        restraint=restraint,
+    )
     return replace(wide, objective=polished.objective + wide.objective)
 
 

@@ -15,7 +15,7 @@ from polyad.base.caller import warn_caller
 from polyad.base.determined import NoiseWarning
 from polyad.decompose import Diagonaliser
 from polyad.engine import Block, Source, first_rows, total
-from polyad.inference.polish import SMOOTHING
+from polyad.inference.topic_prior import SMOOTHING
 from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, predicted_bits
 from polyad.models.recipes.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, MomentStart, SummedCounts, start_from_moments

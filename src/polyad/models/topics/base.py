@@ -53,6 +53,11 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
     text_options_: Any
     names_: dict[int, str]
 
+    @property
+    def topic_word_prior_(self) -> FloatArray:
+        """Tokens that the prior adds to every word of each topic, K: given, or what the data tell."""
+        return self.diagnostics_.topic_word_prior
+
     @fitted_at_once
     def fit(
         self,

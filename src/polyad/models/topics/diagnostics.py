@@ -37,6 +37,10 @@ class Diagnostics:
         documents are left out. Empty where it is not known (private topics, files of older versions).
     concentration
         Total c0 that the moments were made for; None for models without one.
+    topic_word_prior
+        Tokens that the prior adds to every word of each topic, in the order of ``components_``: given, told by the
+        data, or where they do not tell it 2 in all, split by the topics' tokens. Empty where it is not known (aligned
+        texts, files of older versions).
     objective
         Log-likelihood per token of each polishing pass.
     seconds
@@ -56,6 +60,7 @@ class Diagnostics:
     energy: float
     certainty: FloatArray
     concentration: float | None
+    topic_word_prior: FloatArray
     objective: tuple[float, ...]
     seconds: dict[str, float]
     memory_bytes: int
@@ -91,6 +96,7 @@ def diagnose(
     memory_bytes: int,
     order: NDArray[np.intp],
     *,
+    topic_word_prior: FloatArray,
     concentration: float | None = None,
 ) -> Diagnostics:
     """Put together what the steps of a fit found."""
@@ -107,6 +113,7 @@ def diagnose(
         energy=start.energy,
         certainty=np.append(start.certainty, np.ones(order.size - start.certainty.size))[order],
         concentration=concentration,
+        topic_word_prior=topic_word_prior[order],
         objective=objective,
         seconds=dict(watch.seconds),
         memory_bytes=memory_bytes,

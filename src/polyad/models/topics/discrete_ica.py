@@ -62,7 +62,8 @@ class DiscreteICA(TopicModel):
         Gamma shapes of the intensities: None to estimate them, a number for each topic, or one for all; which belongs
         to which topic is as in :class:`polyad.LDA`.
     topic_word_prior
-        Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
+        Dirichlet parameters of the topics, one number or one for each: None estimates it where topics look drawn from
+        such a prior and the data tell it, and otherwise adds 2 tokens to every word over all topics together.
     polish
         Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64, and
         30 under a wide prior of the topics), or a number of passes.
@@ -150,7 +151,9 @@ class DiscreteICA(TopicModel):
                 else self._estimated_shapes(corpus, cumulants, start.topics[order])
             )
             self.rate_ = float(self.doc_topic_prior_.sum() / corpus.summary.mean_length)
-        self.diagnostics_ = diagnose(corpus, start, polished.objective, watch, memory, order)
+        self.diagnostics_ = diagnose(
+            corpus, start, polished.objective, watch, memory, order, topic_word_prior=polished.added[0]
+        )
 
     def _estimated_shapes(self, corpus: SummedCounts, cumulants: SymmetricMoments, topics: FloatArray) -> FloatArray:
         """Return the shapes of the intensities: their total over the topics' shares of tokens, or each by itself.

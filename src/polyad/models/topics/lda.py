@@ -74,7 +74,9 @@ class LDA(TopicModel):
         for each topic, in any order, the largest belongs to the topic with the largest share of the documents, and so
         on.
     topic_word_prior
-        Tokens that the prior adds to every word of a topic; None adds 2 over all topics together.
+        Dirichlet parameters of the topics: tokens that the prior adds to every word of a topic, one number or one for
+        each. None estimates it where topics look drawn from such a prior and the data tell it, and otherwise, as on
+        text, adds 2 over all topics together.
     polish
         Likelihood passes after the moments: "off", "fast" (4 to 11, for as long as they gain), "full" (40 to 64, and
         30 under a wide prior of the topics; as "fast" where the prior is given or that of the moments), or a number of
@@ -104,6 +106,8 @@ class LDA(TopicModel):
     doc_topic_prior_
         Dirichlet parameters of the shares: proportions of documents, where ``topic_shares_`` are those of tokens; K + 1
         with a background.
+    topic_word_prior_
+        Tokens that the prior has added to every word of each topic; K + 1 with a background.
     topic_shares_
         Share of the corpus' tokens in each topic; K + 1 with a background.
     background_, background_prior_
@@ -193,7 +197,14 @@ class LDA(TopicModel):
             self.background_ = found.shapes if self.background else None
             self.background_prior_ = found.parts * self.doc_topic_prior_[-1] if self.background else None
         self.diagnostics_ = diagnose(
-            corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
+            corpus,
+            begun.start,
+            polished.objective,
+            watch,
+            memory,
+            order,
+            topic_word_prior=start.in_one(polished.added[0]),
+            concentration=begun.concentration,
         )
 
     def _begin(self, raw: RawMoments, corpus: SummedCounts, given: FloatArray | None, *, polished: bool) -> PriorStart:

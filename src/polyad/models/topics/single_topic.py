@@ -28,6 +28,8 @@ from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import raw_moments
 from polyad.moments.counts.concentration import mean_shares
 
+SMOOTHING = 0.05  # tokens that the prior adds to every word of every topic, where none are given
+
 
 class SingleTopic(TopicModel):
     """The single-topic model: every document has exactly one topic. For short texts, and for clustering documents.
@@ -94,7 +96,8 @@ class SingleTopic(TopicModel):
         K, preset = self.n_components, preset_of(self.polish)
         plan = topic_plan(K, preset.n_passes, pass_cost=mixture_pass_cost(K))
         expect(plan)
-        smoothing = given_prior(self.topic_word_prior, 1, "topic_word_prior")
+        given = given_prior(self.topic_word_prior, 1, "topic_word_prior")
+        smoothing = SMOOTHING if given is None else float(given[0])
         working = moment_bytes(corpus, K, self.method) + 8 * corpus.source.n_rows
         memory = with_documents(corpus, K, working, seconds_of(plan, corpus, preset, few_passes=False))
         with watch("moments"):
@@ -108,17 +111,25 @@ class SingleTopic(TopicModel):
         order = self._keep(found.components, found.topic_tokens, corpus)
         self.weights_ = found.weights[order]
         self.doc_topic_prior_ = self.weights_
-        self.diagnostics_ = diagnose(corpus, start, found.objective, watch, memory, order, concentration=0.0)
+        self.diagnostics_ = diagnose(
+            corpus,
+            start,
+            found.objective,
+            watch,
+            memory,
+            order,
+            topic_word_prior=np.full(K, smoothing),
+            concentration=0.0,
+        )
 
     @staticmethod
     def _polished(
-        corpus: SummedCounts, topics: FloatArray, weights: FloatArray, smoothing: FloatArray | None, preset: Preset
+        corpus: SummedCounts, topics: FloatArray, weights: FloatArray, smoothing: float, preset: Preset
     ) -> MixturePolished:
         """Polish the mixture; with no pass at all, the tokens of the topics are those that make up the words."""
         if preset.n_passes == 0:
             return MixturePolished(topics, weights, corpus.n_tokens * mean_shares(topics, corpus.unigram), ())
-        added = 0.05 if smoothing is None else float(smoothing[0])
-        return polish_mixture(corpus.source, topics, weights, preset=preset, smoothing=added)
+        return polish_mixture(corpus.source, topics, weights, preset=preset, smoothing=smoothing)
 
     def _shares(self, source: Source) -> FloatArray:
         """Return the exact posterior of each document's topic."""

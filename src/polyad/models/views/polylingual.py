@@ -465,6 +465,7 @@ def _diagnose(
         energy=start.similarity.energy,
         certainty=certainty(start.similarity.turned)[order],
         concentration=concentration,
+        topic_word_prior=np.empty(0),
         objective=polished.objective,
         seconds=dict(watch.seconds),
         memory_bytes=memory,
