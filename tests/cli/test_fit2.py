@@ -106,7 +106,7 @@ def test_topics_are_shown_side_by_side(polyad, folder, tmp_path):
         assert {word[0] for word in right.split(", ")} == {"f"}
         pairs |= letters[0]
     assert pairs == {"a", "b", "c"}
-    for told in ("240 documents", "Left words: 36", "Right words: 36", "Reading: ", "Splitting: ", "pairs a second"):
+    for told in ("240 documents", "Left words: 36", "Right words: 36", "Reading: ", "Splitting: ", "pairs per second"):
         assert told in done.err
     assert "Left: No language was found" in done.err
     assert "--right-stop-words" in done.err
@@ -319,7 +319,7 @@ DATA_FAULTS = [
     (["left.csv", "other.csv"], "row 8 is 'd7' on the left and 'x7' on the right"),
     (["left.txt", "numbers.csv"], "row 1 is '0' on the left and '239' on the right"),
     (["bad.jsonl", *COLUMNS, "--skip-bad"], "row 5 is 'd4' on the left and 'd5' on the right"),
-    (["nameless.jsonl", *COLUMNS, "--skip-bad"], "bad records skipped"),
+    (["nameless.jsonl", *COLUMNS, "--skip-bad"], "bad records were skipped"),
     (["left.csv", *COLUMNS], "no column is named 'en'"),
     (["left.txt", *COLUMNS], "two columns are asked for, and lines has none"),
     (["left.csv", "none.csv"], "there is no such file"),
@@ -372,7 +372,7 @@ def test_ids_can_be_ignored(polyad, faulty, paired):
         (["paired", "left.csv", "short.csv"], 1, "row 6 is 'd5' on the left and 'd6' on the right"),
         (["paired", "left.txt", "short.txt"], 1, "has more than the 3 documents of the other side"),
         (["paired", "short.txt", "right.txt"], 1, "has more than the 3 documents of the other side"),
-        (["paired", "nameless.jsonl", *COLUMNS, "--skip-bad"], 1, "bad records skipped"),
+        (["paired", "nameless.jsonl", *COLUMNS, "--skip-bad"], 1, "bad records were skipped"),
         (["paired", "-", "-"], 2, "standard input can be read once"),
         (["golden", "left.csv", "right.csv"], 2, "is a model of one corpus"),
         (["golden", "left.csv", "--left-column", "text"], 2, "is a model of one corpus"),

@@ -96,7 +96,7 @@ def fit_aligned(
         show_paired_topics(output, found)
     times = [
         ("Reading", rate(reading_seconds, len(read) * len(read[0]))),
-        ("Fitting", rate(seconds, len(read[0])).replace("documents", "rows")),
+        ("Fitting", rate(seconds, len(read[0]), "rows")),
     ]
     output.facts([*times, *saved_facts(out), *written])
 

@@ -154,11 +154,10 @@ def refuse_lost_work(out: str | None, shown: Shown) -> None:
 def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> None:
     """Ask for fewer topics than the default where there are too few documents or words for so many, and say so."""
     possible = max(1, min(documents // 2 if documents > 3 else 2, words // 2, estimator.n_components))
-    if possible < estimator.n_components:
-        few = f"{how_many(documents, 'documents')} with {how_many(words, 'different words')}"
-        too_few = f"{'is' if documents == 1 else 'are'} too few for {estimator.n_components} topics"
+    if documents > 2 and possible < estimator.n_components:  # fewer are an error of their own
+        few = f"{documents:,} documents with {how_many(words, 'different words')} are too few"
         learned = "one is learned" if possible == 1 else f"{possible} are learned"
-        output.note(f"Note: {few} {too_few}; {learned}. -k asks for another number.")
+        output.note(f"Note: {few} for {estimator.n_components} topics; {learned}. -k asks for another number.")
         estimator.n_components = possible
 
 

@@ -193,7 +193,7 @@ def _time_facts(read: list[Corpus], seconds: float) -> list[tuple[str, str]]:
     facts = [("Reading", rate(reading, 2 * pairs))]
     if splitting:
         facts.append(("Splitting", rate(splitting, 2 * pairs)))
-    return [*facts, ("Fitting", rate(seconds, pairs).replace("documents", "pairs"))]
+    return [*facts, ("Fitting", rate(seconds, pairs, "pairs"))]
 
 
 def _values(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyad.base.determined import DETERMINED
 from polyad.base.plurals import how_many
 from polyad.base.terminal import console
-from polyad.cli.examples import example_row
+from polyad.cli.examples import example_row, has_example
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.text import clean, one_line, shown
 
@@ -162,7 +162,7 @@ def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
         size = percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}"
         words = (", ".join(map(shown, topic[side]["words"])) for side in sides)
         rows.append((str(topic["topic"]), size, *_named(topics, topic), *words))
-        if "example" in topic:
+        if has_example(topic):
             rows.append(_example_cells(topics, topic, sides))
     if not output.for_people:
         output.table(columns, rows)
@@ -253,7 +253,7 @@ def corpus_values(corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def rate(seconds: float, documents: int) -> str:
+def rate(seconds: float, number: int, things: str = "documents") -> str:
     """Say how long work took, and how fast it was.
 
     Examples
@@ -261,7 +261,7 @@ def rate(seconds: float, documents: int) -> str:
     >>> rate(2.0, 5000)
     '2.0 s, 2,500 documents per second'
     """
-    speed = f", {how_many(round(documents / seconds), 'documents')} per second" if seconds > 1e-3 else ""
+    speed = f", {how_many(round(number / seconds), things)} per second" if seconds > 1e-3 else ""
     return f"{seconds:.{1 if seconds >= 1 else 2}f} s{speed}"
 
 
