@@ -39,8 +39,9 @@ def edge_weights(spectrum: FloatArray, n_components: int, width: int = WIDEST) -
     if spectrum.size <= K or width == 0:
         return np.ones(min(K, spectrum.size))
     last, noise = float(spectrum[K - 1]), -NOISE * float(spectrum[-1])
-    none = max(float(spectrum[min(K + width, spectrum.size - 1)]), (1 - NEAR) * last, noise)
-    whole = last + INWARDS * max(float(spectrum[K]) - none, 0.0)
-    if last <= none:  # a tie over the whole width, or noise: nothing is gained by more of it
+    # Weights fall in a straight line from 1 at the upper eigenvalue to 0 at the lower one.
+    lower = max(float(spectrum[min(K + width, spectrum.size - 1)]), (1 - NEAR) * last, noise)
+    upper = last + INWARDS * max(float(spectrum[K]) - lower, 0.0)
+    if last <= lower:  # a tie over the whole width, or noise: nothing is gained by more of it
         return (np.arange(known.size) < K).astype(np.float64)
-    return np.clip((known - none) / (whole - none), 0.0, 1.0)
+    return np.clip((known - lower) / (upper - lower), 0.0, 1.0)

@@ -78,12 +78,12 @@ def begin(
     begun = None if own is None else _begin_at(own, corpus, own.total)
     if own is None or begun is None:
         return usual
-    some = first_rows(corpus.source, JUDGED_DOCUMENTS)
-    with_usual, with_own = _predicted_bits(usual, some), _predicted_bits(begun, some)
-    if with_own > with_usual + FAR_WORSE:
+    judged = first_rows(corpus.source, JUDGED_DOCUMENTS)
+    usual_bits, own_bits = _predicted_bits(usual, judged), _predicted_bits(begun, judged)
+    if own_bits > usual_bits + FAR_WORSE:
         return usual
-    begun, with_own = _refined(own, begun, with_own, corpus, some)
-    return begun if with_own < with_usual + AS_WELL else usual
+    begun, own_bits = _refined(own, begun, own_bits, corpus, judged)
+    return begun if own_bits < usual_bits + AS_WELL else usual
 
 
 def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | None:
@@ -92,12 +92,13 @@ def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | No
 
 
 def _refined(
-    own: OwnTotal, begun: PriorStart, here: float, corpus: SummedCounts, some: Source
+    own: OwnTotal, begun: PriorStart, bits: float, corpus: SummedCounts, judged: Source
 ) -> tuple[PriorStart, float]:
-    """Return the beginning with the total that predicts words best, from half to twice that of the third moment.
+    """Return the start with the total that predicts words best, from half to twice that of the third moment, and bits.
 
     Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
-    least bits are those of a parabola through three points, of which ``here`` is that of the third moment.
+    least bits per token of the judged documents are those of a parabola through three points: half the total, the total
+    of the third moment, whose ``bits`` are given, and twice as much.
 
     A sharp total stays, unless twice as much predicts better. That never was so on samples with a Dirichlet prior.
     Topics that go together have none, the total nearest to their third moment is too small, and too small a total
@@ -107,22 +108,22 @@ def _refined(
     begun = replace(begun, doubtful_total=None if is_sharp else own.total)
     above = _begin_at(own, corpus, float(np.clip(2 * own.total, SMALLEST, LARGEST)))
     if above is None:
-        return begun, here
-    more = _predicted_bits(above, some)
-    below = (
-        None if is_sharp and more >= here else _begin_at(own, corpus, float(np.clip(own.total / 2, SMALLEST, LARGEST)))
-    )
+        return begun, bits
+    bits_above = _predicted_bits(above, judged)
+    if is_sharp and bits_above >= bits:
+        return begun, bits
+    below = _begin_at(own, corpus, float(np.clip(own.total / 2, SMALLEST, LARGEST)))
     if below is None:
-        return begun, here
-    less = _predicted_bits(below, some)
-    curvature, slope = less + more - 2 * here, (more - less) / 2
-    step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(less - more))
-    step = round(2 * step) / 2  # so that a document more or less hardly ever changes it
+        return begun, bits
+    bits_below = _predicted_bits(below, judged)
+    curvature, slope = bits_below + bits_above - 2 * bits, (bits_above - bits_below) / 2
+    step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(bits_below - bits_above))
+    step = round(2 * step) / 2  # in octaves; so that a document more or less hardly ever changes it
     found = _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST)))
     if found is None:
-        return begun, here
+        return begun, bits
     found = replace(found, doubtful_total=begun.doubtful_total)
-    return found, _predicted_bits(found, some)
+    return found, _predicted_bits(found, judged)
 
 
 def warn_of_total(prior: FloatArray, n_documents: float, told: tuple[float, ...] = ()) -> None:
