@@ -9,9 +9,13 @@ The work of a fit is a sum of terms, each so many seconds of a core for a cell o
 
 Slopes are the non-negative least squares of all fits from shards but the largest, which is then predicted. Seconds are
 those of the processor, so that others on the machine change little; a step has the share of them that it has of the
-clock. On a cluster
-the work is divided by the cores of all workers; every half of a pass sends the topics, K M numbers of 4 bytes, to each
-worker and as many back, and what a byte costs is told by fits with Dask beside those with threads on the same cores.
+clock.
+
+On a cluster of W workers the work is divided by the cores of all, and W (2 P H + Q) bytes travel: every half of a pass
+sends the topics, H = 2 K M numbers of 4 bytes for the two halves, to each worker and gets as many back; whitening does
+the same with Q, some (4 K + 128) columns of M numbers of 8 bytes. What Dask takes beside that (tasks, copies) is told
+by a fit with two workers beside one with threads on the same two cores, for each byte; what a wire takes goes by its
+bandwidth.
 """
 
 from dataclasses import dataclass
@@ -25,7 +29,8 @@ TERMS = {
     "polish": ("passes cells", "passes K cells", "passes K words"),
     "prior": ("cells", "K cells"),
 }
-HALVES, TABLE_BYTES = 2, 4
+HALVES, TABLE_BYTES, COLUMN_BYTES = 2, 4, 8
+COLUMNS, MORE_COLUMNS = 4, 128  # that whitening multiplies: two thirds of the most, krylov_columns in polyad.decompose
 
 
 def term(name: str, found: dict) -> float:
@@ -37,14 +42,14 @@ def term(name: str, found: dict) -> float:
 
 @dataclass(frozen=True)
 class CostModel:
-    """Seconds of a core for each term of each step, and of the network for each byte.
+    """Seconds of a core for each term of each step, and of Dask for each byte.
 
     Attributes
     ----------
     slopes
         For every step and term the seconds of a core.
     byte_seconds
-        Of a byte that a worker gets or gives; 0 where no fit with Dask was measured.
+        That Dask takes for a byte which a worker gets or gives; 0 where no fit with Dask was measured.
     largest, predicted, measured
         The name of the largest fit, the processor seconds that smaller ones predict for it, and those that it took.
     """
@@ -55,10 +60,11 @@ class CostModel:
     predicted: float
     measured: float
 
-    def seconds(self, found: dict, n_workers: int = 1, cores: int = 2) -> float:
-        """Return the seconds of a fit: on one machine, or on so many workers of so many cores each."""
+    def seconds(self, found: dict, n_workers: int = 1, cores: int = 2, bandwidth: float = np.inf) -> float:
+        """Return the seconds of a fit: on one machine, or on workers of so many cores, and bytes a second of a wire."""
         work = sum(slope * term(name, found) for step in self.slopes.values() for name, slope in step.items())
-        return work / (n_workers * cores) + (network(found, n_workers) * self.byte_seconds if n_workers > 1 else 0.0)
+        byte = self.byte_seconds + 1 / bandwidth
+        return work / (n_workers * cores) + (network(found, n_workers) * byte if n_workers > 1 else 0.0)
 
     def __str__(self) -> str:
         found = f"predicted {self.predicted:,.0f} processor seconds, measured {self.measured:,.0f}"
@@ -66,13 +72,15 @@ class CostModel:
         for step, slopes in self.slopes.items():
             terms = " + ".join(f"{1e9 * slope:.3g} {name}" for name, slope in slopes.items() if slope > 0)
             lines.append(f"  {step}: nanoseconds of a core = {terms or 0}")
-        lines.append(f"  network: {1e9 * self.byte_seconds:.3g} nanoseconds for a byte")
+        lines.append(f"  Dask: {1e9 * self.byte_seconds:.3g} nanoseconds for a byte, beside what the wire takes")
         return "\n".join(lines)
 
 
 def network(found: dict, n_workers: int) -> float:
-    """Return the bytes that likelihood passes send to workers and get back."""
-    return 2.0 * HALVES * found["passes"] * TABLE_BYTES * found["topics"] * found["words"] * n_workers
+    """Return the bytes that travel to workers and back."""
+    tables = HALVES * found["passes"] * TABLE_BYTES * found["topics"] * found["words"]
+    columns = COLUMN_BYTES * (COLUMNS * found["topics"] + MORE_COLUMNS) * found["words"]
+    return 2.0 * n_workers * (tables + columns)
 
 
 def slopes_of(fits: list[dict]) -> dict[str, dict[str, float]]:

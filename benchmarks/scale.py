@@ -208,6 +208,12 @@ def count_vectorizer(folder: str, n_texts: str) -> dict:
     return {**spent, "documents a second": counts.shape[0] / spent["seconds"]}
 
 
+def bytes_moved() -> int:
+    """Return the bytes that processes of this machine have sent each other so far, by the counter of the system."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    return next((int(line.split(":")[1].split()[0]) for line in lines if line.strip().startswith("lo:")), 0)
+
+
 def europarl(folder: str, where: str, n_topics: str) -> dict:
     """Fit the speeches of the European Parliament in memory, from shards, or with so many Dask workers."""
     from contextlib import ExitStack
@@ -232,10 +238,11 @@ def europarl(folder: str, where: str, n_topics: str) -> dict:
             stack.enter_context(use(runner))
         else:
             LDA(5, polish=1).fit(counts[:2000])
-        cost = Cost()
+        cost, before = Cost(), bytes_moved()
         model = LDA(int(n_topics)).fit(X)
         return {
             **cost.stop(),
+            "gigabytes moved": (bytes_moved() - before) / 1e9,
             "fingerprint": fingerprint(model),
             "shards": 1 if where == "memory" else X.n_shards,
             "passes": model.diagnostics_.n_passes,
@@ -266,7 +273,7 @@ def plan(sizes: list[str], n_texts: str, peers: str | None, n_topics: str, many_
         small = [size for size in sizes if Fraction(size) <= Fraction(1, 16)]
         jobs += [["gensim", small[-1], peers]] if small else []
     if n_texts != "0":
-        jobs += [["index", n_texts], ["CountVectorizer", str(min(int(n_texts), 100_000))]]
+        jobs += [["index", n_texts], ["CountVectorizer", n_texts]]
     if available("europarl_en_fr"):
         jobs += [["europarl", where, n_topics] for where in ("memory", "shards", "dask 1", "dask 2", "dask 4")]
     if available("nips"):
@@ -289,9 +296,16 @@ def show(results: dict[str, dict]) -> None:
         if "steps" in found:
             print(f"{'':28} " + ", ".join(f"{step} {seconds:.1f} s" for step, seconds in found["steps"].items()))
     for what in ("europarl ", "fit 1/16 "):
-        prints = {found["fingerprint"] for name, found in results.items() if name.startswith(what) and len(name) < 20}
-        if len(prints) > 0:
-            print(f"{what.strip()}: the same bytes everywhere:", len(prints) == 1)
+        prints: dict[int, set[str]] = {}
+        for name, found in results.items():
+            if name.startswith(what):
+                prints.setdefault(found["topics"], set()).add(found["fingerprint"])
+        for n_topics, different in prints.items():
+            print(f"{what.strip()}, {n_topics} topics: the same bytes everywhere:", len(different) == 1)
+    for name, found in results.items():
+        if name.startswith("europarl dask"):
+            expected = cost_model.network(found, int(name.split()[2])) / 1e9
+            print(f"{name}: {expected:.2f} GB to move by the model, {found['gigabytes moved']:.2f} were moved")
     model = cost_model.from_results(results)
     if model is not None:
         print(model)

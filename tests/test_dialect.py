@@ -16,8 +16,11 @@ CHARTS = Path("report/charts.py")
 MODELS = {name for name in polyad.__all__ if hasattr(getattr(polyad, name), "get_params")}
 
 
+NODES = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree)]
+
+
 def nodes(kind):
-    return [(path, node) for path, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, kind)]
+    return [(path, node) for path, node in NODES if isinstance(node, kind)]
 
 
 def docstrings():
@@ -115,3 +118,9 @@ def test_nothing_is_there_for_tests_alone():
     bodies = [node for tree in TREES.values() for node in tree.body]
     defined = {node.name for node in bodies if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     assert not {name for name in defined - used if not name.endswith("_population")}
+
+
+def test_warnings_point_at_the_caller():
+    """A fixed number of frames is wrong as soon as another method, or a pipeline, calls the first."""
+    warning = {path.as_posix() for path, node in nodes(ast.Attribute) if ast.unparse(node) == "warnings.warn"}
+    assert warning == {"base/caller.py", "base/compiled.py"}

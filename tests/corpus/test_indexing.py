@@ -17,7 +17,7 @@ from polyad.corpus.indexing import index as module
 from polyad.corpus.indexing.inputs import expand
 from polyad.corpus.indexing.terms import Term, Totals
 from polyad.corpus.words.choices import TOPIC_WORDS
-from polyad.engine import Shards, count_blocks, ordered_by_content
+from polyad.engine import Shards, count_blocks, ordered_by_content, write_shards
 from polyad.io import fingerprint
 from sharded import tiny_cuts
 
@@ -124,6 +124,18 @@ def test_all_documents_tell_the_languages(tmp_path, monkeypatch, given, language
     assert corpus.report.dropped == expected.report.dropped
     assert corpus.vocabulary == expected.vocabulary
     assert len(list(IndexedCorpus(tmp_path / "x").blocks())) == 1
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.25, 1e10])
+@pytest.mark.filterwarnings("ignore:X has the fractional count")
+def test_blocks_have_the_counts_of_the_shards(tmp_path, scale):
+    counts = scale * np.array([[3.0, 0.0, 2.0], [1.0, 5.0, 0.0], [0.0, 0.0, 7.0]])
+    write_shards(count_blocks(counts), tmp_path / "x")
+    (block,) = CorpusSource(tmp_path / "x").blocks()
+    numbers = list(map(int, block.ids))
+    assert sorted(numbers) == [0, 1, 2]
+    assert np.array_equal(block.counts.toarray(), counts[numbers])
+    assert (block.counts.dtype == np.int32) == (scale == 1.0)
 
 
 def test_stems_of_given_words(files, tmp_path):

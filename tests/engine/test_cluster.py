@@ -16,6 +16,7 @@ from polyad import LDA, DiscreteICA, SingleTopic
 from polyad.corpus import CorpusError, index
 from polyad.datasets import make_lda
 from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
+from polyad.engine.blocks import Block
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
 from polyad.io import fingerprint
 from sharded import tiny_cuts
@@ -142,6 +143,21 @@ def _alone_transform(model, X):
 
     with use(Threads(1)):
         return model.transform(X)
+
+
+def test_data_in_memory_are_sent_once(two, monkeypatch):
+    client, sent = two[0], []
+    scatter = client.scatter
+
+    def counting(value, *arguments, **options):
+        sent.extend(part for part in (value if isinstance(value, list) else [value]) if isinstance(part, Block))
+        return scatter(value, *arguments, **options)
+
+    with tiny_cuts(shard=1400, block=1 << 17, rows=1 << 12):
+        expected = fingerprint(LDA(3, polish=4).fit(SAMPLE.counts))
+        monkeypatch.setattr(client, "scatter", counting)
+        assert fingerprint(LDA(3, polish=4).fit(SAMPLE.counts, client=client)) == expected
+    assert 8 <= len(sent) <= 12  # four shards, once for passes with states and once for those without
 
 
 @pytest.mark.slow

@@ -148,7 +148,7 @@ def test_halves_on_disk_keep_their_topics(few_are_kept, tmp_path):
 def test_topics_from_documents_get_more_passes():
     fast, few = PRESETS["fast"], Preset(3, 3)
     assert fast.for_corpus(many_shards=False, many_topics=False) == fast
-    assert fast.for_corpus(many_shards=False, many_topics=True).least_passes == 8
+    assert fast.for_corpus(many_shards=False, many_topics=True).least_passes == fast.most_passes == 11
     many = fast.for_corpus(many_shards=True, many_topics=True)
     assert (many.least_passes, many.most_passes) == (6, 6)
     assert few.for_corpus(many_shards=True, many_topics=True) == few

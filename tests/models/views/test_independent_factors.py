@@ -170,7 +170,7 @@ def test_names_of_columns_are_those_of_any_view_and_kept_in_the_file(tmp_path):
     ("views", "options", "message"),
     [
         ([np.eye(4)], {}, "There is 1 view, and 2 or more are needed"),
-        (np.eye(4), {}, "The views are a ndarray"),
+        (np.eye(4), {}, "The views are one ndarray"),
         ([np.eye(4), np.eye(4)[:, :3]], {}, r"The views have \[4, 3\] columns"),
         ([np.eye(4), np.full((4, 4), np.nan)], {}, "View 1: X has the value nan"),
         ([np.eye(4), -np.eye(4)], {"observation": "poisson"}, "View 1: Negative values"),
@@ -180,6 +180,7 @@ def test_names_of_columns_are_those_of_any_view_and_kept_in_the_file(tmp_path):
         ([np.eye(4), np.eye(4)], {"polish": "slow"}, "polish is 'slow'; give one of 'off', 'fast'"),
         ([np.eye(4), np.eye(4)], {"n_components": 5}, "only 4 columns"),
         ([np.ones((5, 3)), np.ones((5, 3))], {"observation": "gaussian"}, "directions"),
+        ([np.arange(9.0)[:, None] * np.ones(3)] * 2, {"n_components": 2}, "only 1 direction with a variance above"),
     ],
 )
 def test_bad_input_is_a_sentence(views, options, message):

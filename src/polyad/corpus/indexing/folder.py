@@ -160,7 +160,7 @@ class IndexedCorpus:
         """Yield the documents block after block, in the order of the shards."""
         for block in self.counts:
             rows = block.rows
-            counts = csr_array((rows.data.astype(np.int32), rows.indices, rows.indptr), shape=rows.shape)
+            counts = csr_array((_whole(rows.data), rows.indices, rows.indptr), shape=rows.shape)
             ids = self.ids[block.start : block.start + block.n_rows]
             report = replace(self.report, documents=len(ids), tokens=int(rows.data.sum()), dropped={})
             yield Corpus(counts, self.vocabulary, tuple(ids), report)
@@ -186,6 +186,13 @@ class IndexedCorpus:
                 "the file is damaged: it is not what was written there; index the corpus again", path=str(file)
             )
         return file
+
+
+def _whole(counts: NDArray[np.float64]) -> NDArray[Any]:
+    """Return counts as whole numbers; as they are where they are fractions, or too large for it."""
+    with np.errstate(invalid="ignore"):
+        whole = counts.astype(np.int32)
+    return whole if np.array_equal(whole, counts) else counts
 
 
 def write_description(

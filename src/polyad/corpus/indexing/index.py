@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.base.caller import warn_caller
 from polyad.base.plurals import how_many
 from polyad.corpus.corpus import Corpus, map_columns
 from polyad.corpus.documents import EXAMPLES, CorpusError, ReadReport
@@ -307,7 +307,7 @@ def _count_text(job: _Job) -> _Counted:
         raise NoDocumentsError(f"there are no documents in it{bad}", path=job.files[0])
     sentence = report.warning()
     if sentence is not None:
-        warnings.warn(sentence, UserWarning, stacklevel=3)
+        warn_caller(sentence)
     _refuse_more(job, len(pending.edges) - 1)
     if beginning.sampled:
         spread.warn_of_others(beginning)

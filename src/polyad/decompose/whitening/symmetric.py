@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 from polyad.base.arrays import FloatArray
 from polyad.base.plurals import how_many
 from polyad.decompose.certainty import leaving
-from polyad.decompose.whitening.edge import LEAST, WIDEST, edge_weights
+from polyad.decompose.whitening.edge import LEAST_WEIGHT, WIDEST, edge_weights
 from polyad.decompose.whitening.lanczos import BLOCK, largest_eigenpairs
 
 SHARP = 1e-6  # angle to which a space with a sharp edge is known, by a bound
@@ -168,7 +168,7 @@ def whiten(
         subspace_error = pairs.subspace_error
     _refuse_low_rank(values, n_components, used.size, strict)
     weights = weigh(values)
-    weights = weights[: max(n_components, int((weights >= LEAST).sum()))]
+    weights = weights[: max(n_components, int((weights >= LEAST_WEIGHT).sum()))]
     kept = values[: weights.size]
     columns = np.zeros((M, kept.size))  # in the order of memory in which passes use it
     columns[used] = _fix_signs(vectors[:, : kept.size]) * scale[:, None] * (weights / np.sqrt(kept))

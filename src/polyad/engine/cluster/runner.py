@@ -332,6 +332,7 @@ class _Chain:
     def __init__(self, runner: DaskRunner, source: Source, begin: list[Any]) -> None:
         self.name, self.runner, self.source, self.begin = uuid.uuid4().hex, runner, source, begin
         self.owners: list[str | None] = [None] * source.n_shards
+        self.sent: dict[int, tuple[str, Any]] = {}  # shards of data in memory: the worker, and what it was sent
         self.journal = _Journal(Path(mkdtemp(prefix="polyad-journal-")))
         remove_with(self, self.journal.folder)
         weakref.finalize(self, runner._gone.append, self.name)
@@ -418,9 +419,7 @@ class _Step:
 
     def _submit(self, number: int, generation: int, given: Any) -> Any:
         function, source, owner = self.chain.journal.get(generation)[0], self.chain.source, self._owner(number)
-        data: Any = source
-        if source.in_memory:
-            data = self._sent(source.shard(number), [owner])
+        data: Any = self._block(number, owner) if source.in_memory else source
         return self.client.submit(
             step_task,
             function,
@@ -435,6 +434,13 @@ class _Step:
             allow_other_workers=False,  # only this one has the state
             pure=False,
         )
+
+    def _block(self, number: int, owner: str) -> Any:
+        """Return a shard of data in memory as its worker has it: sent there once, and again where it was lost."""
+        known = self.chain.sent.get(number)
+        if known is None or known[0] != owner or known[1].status != "finished":
+            known = self.chain.sent[number] = owner, self._sent(self.chain.source.shard(number), [owner])
+        return known[1]
 
     def _watch(self, futures: Sequence[Any], numbers: Sequence[int], function: Callable[..., Any] | None) -> None:
         """Wait for futures; where a worker of one of the shards is gone, tell which."""

@@ -78,5 +78,5 @@ def furthest(starts: Mapping[str, Start], polish: Callable[[Start], Polished], t
     """
     found = {name: polish(start) for name, start in starts.items()}
     # The first start unless another is better by more than where passes end.
-    best = max(found, key=lambda name: found[name].objective[-1] - (tol if name == "seeds" else 0.0))
+    best = max(found, key=lambda name: found[name].objective[-1] - (0.0 if name == "moments" else tol))
     return best, found[best]

@@ -141,6 +141,8 @@ class HiddenMarkov(MixtureModel):
                 f"X has {how_many(source.n_rows, 'rows')}, and {self.n_components} states were asked for. Ask for "
                 "fewer."
             )
+        if max(sizes) < 2 and self.n_components > 1:
+            warn_caller("No sequence has two rows: what comes after a state is not known, and transitions are even.")
         with watch("moments"):
             starts, spectrum, energy, _, note = chain_starts(
                 source,
@@ -156,6 +158,7 @@ class HiddenMarkov(MixtureModel):
             warn_caller(f"There is no start from moments: {note}. The passes begin from groups of rows instead.")
         with watch("polish"):
             name, polished = self._polish(source, starts)
+            name = name if name == "moments" else "seeds"
         self._set(polished.chain)
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"

@@ -36,7 +36,7 @@ def checked_kinds(kinds: Any, n_views: int) -> list[str | None]:
 def refuse_no_list(views: Any) -> None:
     """Refuse what is no list of views."""
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
 
 
 def views_of_table(table: Any) -> dict[str, Any] | None:

@@ -45,6 +45,7 @@ N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looke
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
 FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
 SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
+ENOUGH = 0.02  # nats of the likelihood of all rows for each entry of the matrix; noise moves it by a half for each
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
@@ -186,6 +187,7 @@ class ICA(FactorModel):
                     max_fixed=0 if start.statistics == BOTH and self.fun == "adaptive" else 64,
                     max_newton=MOST_STEPS[self.polish],
                     max_fits=FITS if self.tol is None else None,
+                    enough=ENOUGH * whitener.shape[0] ** 2 if self.tol is None else 0.0,
                     few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
                 )
             unmixing, converged = separation.unmixing, separation.converged

@@ -330,7 +330,7 @@ def _cumulants(moments: FactorMoments, whitener: FloatArray, images: FloatArray,
 
 def _refuse_few(views: Any, least: int) -> None:
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2]).")
     if len(views) < least:
         raise ValueError(
             f"{there_are(len(views), 'views')}, and {least} or more are needed: what they share is learnt."

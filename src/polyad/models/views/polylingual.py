@@ -419,7 +419,7 @@ def _listed(views: Any, at_least: int = 2) -> list[Any]:
     if isinstance(views, Mapping):
         views = list(views.values())
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, ...]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2, ...]).")
     if len(views) < at_least:
         raise ValueError(
             f"{len(views)} view is given, and aligned texts are two or more: fit([X1, X2, ...]). For one text there is "
