@@ -39,8 +39,8 @@ FOLDERS = {
 
 def vocabulary(name: str) -> list[str]:
     """Return the words of a corpus."""
-    file = {"ap": "ap/vocab.txt", "nips": "nips/vocab.txt", "europarl_en": "europarl_en_fr/vocab_en.txt"}[name]
-    return (DATA / file).read_text().split("\n")
+    side = name.partition("_")[2]
+    return (DATA / folder(name) / f"vocab{side and '_' + side}.txt").read_text().splitlines()
 
 
 def folder(name: str) -> str:

@@ -2,13 +2,15 @@
 
     python benchmarks/mixtures.py                # quick: all sections at two or three sizes
     python benchmarks/mixtures.py gaussian --full
+    python benchmarks/mixtures.py chains --only gaussian    # the cases with this in their title
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), and letters, eeg, languages
-and cells (real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own,
-benchmarks/.peers-mixtures, each case in a fresh process; seconds are those of the fits alone. A peer with ten starts is
-ten fits and the best of them by its likelihood. Likelihood is that of the data, and of as many new rows of the same
-model, in nats a row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), factors (with and without
+likelihood steps), and letters, eeg, languages and cells (real data from ``../shared/data``). hmmlearn and StepMix run
+in an environment of their own, benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the
+processor in the fits alone, which what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS
+wait for each other. A peer with ten starts is ten fits and the best of them by its likelihood. Likelihood is that of
+the data, and of as many new rows of the same model, in nats for each row.
 """
 
 import argparse
@@ -49,16 +51,18 @@ CHAINS = [  # emission, sequences, length, columns, states
 CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), ("gaussian", 20, 500, 10, 8)]
 CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
 STARTS = 10
+DRAWS = 8
 
 
 def main():
     """Run the sections asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = {part.__name__: part for part in (gaussian, chains, classes, letters, eeg, languages, cells)}
+    sections = {part.__name__: part for part in (gaussian, chains, classes, factors, letters, eeg, languages, cells)}
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
     parser.add_argument("--peer", nargs=2, metavar=("NAME", "FILE"), help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", metavar="TEXT", help="cases with this in their title")
     options = parser.parse_args()
     if options.peer:
         print(json.dumps(PEERS[options.peer[0]](np.load(options.peer[1], allow_pickle=False))))
@@ -66,7 +70,7 @@ def main():
     if options.install:
         install()
     for name in options.sections or sections:
-        sections[name](options.full)
+        sections[name](options.full, options.only)
 
 
 def install():
@@ -98,10 +102,10 @@ def _cell(value):
 
 
 def timed(function):
-    """Return what a function returns, and its seconds."""
-    start = time.perf_counter()
+    """Return what a function returns, and the seconds of the processor that it took."""
+    start = time.process_time()
     found = function()
-    return found, time.perf_counter() - start
+    return found, time.process_time() - start
 
 
 def error_of(found, true):
@@ -111,7 +115,7 @@ def error_of(found, true):
     return float(np.sqrt(distances[rows, columns].mean() / ((true - true.mean(axis=0)) ** 2).sum(axis=1).mean()))
 
 
-def gaussian(full):
+def gaussian(full, only):
     """Compare with scikit-learn, one start and ten."""
     from sklearn.mixture import GaussianMixture
 
@@ -120,6 +124,9 @@ def gaussian(full):
 
     SphericalMixture(2).fit(make_spherical_mixture(100, 3, 2).X)  # loops are compiled once
     for N, M, K, separation in GAUSSIAN + (GAUSSIAN_FULL if full else []):
+        title = f"{N:,} points, {M} columns, {K} components, separation {separation:g}"
+        if only not in title:
+            continue
         draw = make_spherical_mixture(2 * N, M, K, separation=separation, random_state=1)
         X, new = draw.X[:N], draw.X[N:]
         rows = []
@@ -144,7 +151,7 @@ def gaussian(full):
                     "error of means": error,
                 }
             )
-        show(f"{N:,} points, {M} columns, {K} components, separation {separation:g}", rows)
+        show(title, rows)
 
 
 def peer(name, **arrays):
@@ -177,12 +184,15 @@ def hmmlearn_peer(data):
     return {"found": found}
 
 
-def chains(full):
+def chains(full, only):
     """Compare with hmmlearn, one start and ten."""
     from polyad import HiddenMarkov
     from polyad.datasets import make_hmm
 
     for emission, n, length, M, K in CHAINS + (CHAINS_FULL if full else []):
+        title = f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states"
+        if only not in title:
+            continue
         draw = make_hmm(2 * n, length, M, K, emission=emission, random_state=1)
         X, lengths, new = draw.X[: n * length], draw.lengths[:n], draw.X[n * length :]
         HiddenMarkov(K, emission=emission, max_iter=1).fit(X[:50])  # loops are compiled once
@@ -198,7 +208,7 @@ def chains(full):
         ]
         done = peer("hmmlearn", X=X, lengths=lengths, new=new, new_lengths=lengths, K=K, emission=emission)
         rows += peer_rows("hmmlearn", done, draw.emissions)
-        show(f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states", rows)
+        show(title, rows)
 
 
 def peer_rows(name, done, true=None):
@@ -246,13 +256,16 @@ def stepmix_peer(data):
     return {"found": found}
 
 
-def classes(full):
+def classes(full, only):
     """Compare latent class analysis of binary answers, some of them missing, with StepMix."""
     from polyad import MultiViewMixture
     from polyad.datasets import make_multiview_mixture
 
     MultiViewMixture(2).fit(make_multiview_mixture(100, (3, 3, 3), 2, kinds=("binary",) * 3).views)
     for N, widths, K, missing in CLASSES:
+        title = f"{N:,} rows, {sum(widths)} binary columns, {K} classes, {missing:.0%} missing"
+        if only not in title:
+            continue
         draw = make_multiview_mixture(2 * N, widths, K, kinds=("binary",) * 3, missing=missing, random_state=1)
         views, new = [view[:N] for view in draw.views], [view[N:] for view in draw.views]
         model, seconds = timed(lambda K=K, views=views: MultiViewMixture(K).fit(views))
@@ -267,10 +280,38 @@ def classes(full):
             }
         ]
         rows += peer_rows("StepMix", peer("stepmix", X=np.hstack(views), new=np.hstack(new), K=K), true)
-        show(f"{N:,} rows, {sum(widths)} binary columns, {K} classes, {missing:.0%} missing", rows)
+        show(title, rows)
 
 
-def letters(full):
+def factors(full, only):
+    """Compare likelihood steps of independent factors with their moments alone: the mean error of some draws."""
+    from polyad import IndependentFactors
+    from polyad.datasets import make_independent_factors
+    from polyad.metrics import amari_distance
+
+    for observation in ("gaussian", "poisson"):
+        rows = []
+        for kind in ("skewed", "kurtotic", "binary"):
+            for N in (2000, 32_000):
+                errors, seconds = np.zeros((2, DRAWS)), np.zeros(2)
+                for draw in range(DRAWS):
+                    drawn = make_independent_factors(
+                        N, 12, 3, n_views=2, factors=kind, observation=observation, random_state=draw
+                    )
+                    for number, polish in enumerate(("off", "fast")):
+                        options = {"factors": "binary" if kind == "binary" else "any", "observation": observation}
+                        model = IndependentFactors(3, polish=polish, **options)
+                        _, took = timed(lambda model=model, drawn=drawn: model.fit(drawn.views))
+                        found = model.components_ @ np.linalg.pinv(drawn.components)
+                        errors[number, draw] = amari_distance(found, np.eye(3))
+                        seconds[number] += took / DRAWS
+                off, fast = errors.mean(axis=1)
+                row = {"factors": kind, "rows": f"{N:,}", "moments": off, "with steps": fast, "ratio": fast / off}
+                rows.append(row | {"seconds": seconds[0], "with steps, seconds": seconds[1]})
+        show(f"independent factors, {observation}: Amari error, mean of {DRAWS} draws", rows)
+
+
+def letters(full, only):
     """Find vowels and consonants in the letters of addresses, by two states."""
     from polyad import HiddenMarkov
 
@@ -293,7 +334,7 @@ def letters(full):
     against_hmmlearn(f"letters of {len(sequences)} addresses: {len(X):,}", model, seconds, X, lengths)
 
 
-def eeg(full):
+def eeg(full, only):
     """Find states of a brain: how strong eight directions of 32 channels are in every quarter of a second."""
     from polyad import HiddenMarkov
 
@@ -323,7 +364,7 @@ def against_hmmlearn(title, model, seconds, X, lengths):
     show(title, rows)
 
 
-def languages(full):
+def languages(full, only):
     """Find topics of three aligned texts: French, and English cut into two languages that share no word."""
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -352,7 +393,7 @@ def languages(full):
         print(f"  {topic}: " + " | ".join(lines))
 
 
-def cells(full):
+def cells(full, only):
     """Find cell types from two halves of the genes, and the proteins, of single cells."""
     from polyad import MultiViewMixture
 

@@ -47,11 +47,13 @@ def in_place(rows, found_names, names):
 
 
 def sklearn_lda(X, K, steps, seed, iterations):
+    from joblib.externals.loky import get_reusable_executor
     from sklearn.decomposition import LatentDirichletAllocation
 
     model = LatentDirichletAllocation(K, max_iter=iterations, n_jobs=-1, random_state=seed)
     with steps("fit"):
         model.fit(X)
+        get_reusable_executor().shutdown(wait=True)  # seconds of processes count when they have ended
     return model.components_, np.full(K, model.doc_topic_prior_)
 
 

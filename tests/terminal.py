@@ -43,7 +43,7 @@ The first 40 lines of `polyad demo`; the libraries that are installed beside pol
 """
 # What differs between two runs, machines or versions: seconds, sizes of files, sums.
 VARIES = re.compile(r"\d+(\.\d+)? s\b|\d+ kB|\b[0-9a-f]{12,}\b|numpy [\d.]+|polyad \d[\d.]*")
-TIMES = re.compile(r"^(Reading|Splitting|Fitting|Time)  .*\n( +(a )?second\n)?", re.MULTILINE)
+TIMES = re.compile(r"^(Reading|Splitting|Fitting|Time)  .*\n( +(per )?second\n)?", re.MULTILINE)
 SECONDS = re.compile(r"^( +\d .*?) +\d+\.\d\d(?=( +recommended)?$)", re.MULTILINE)
 
 

@@ -137,7 +137,7 @@ def test_a_file_of_aligned_texts_that_cannot_be_is_told(tmp_path):
         entries = {name: archive.read(name) for name in archive.namelist()}
     header = json.loads(entries.pop("header.json"))
     for change, message in (
-        ({"all_components_.1": None}, "of 1 views"),
+        ({"all_components_.1": None}, "of 1 view;"),
         ({"centres_.1": None}, "its arrays are"),
         ({"all_components_.2": header["arrays"]["all_components_.1"]}, "its arrays are"),
     ):

@@ -118,8 +118,9 @@ EXPERIMENT = Experiment(
             f"{method}-{kind} {seconds}" for kind, own in SECONDS.items() for method, seconds in own.items()
         )
     },
-    differs="Topics are those of our own variational inference on AP. Our tensor power method has fixed starts and "
-    "deflates "
-    "the whitened tensor. Seconds are of the CPU, with one whitening shared by all methods and counted in full for "
-    "each.",
+    differs="Topics are those of our own variational inference on AP. Our tensor power method deflates the whitened "
+    "tensor itself, takes the best of ten fixed starts for every component and makes all orthonormal at the end: on "
+    "moments of LDA it falls behind joint diagonalisation from 20,000 documents on only, by a few hundredths, where "
+    "the paper's falls behind by more. Seconds are of the CPU, with one whitening shared by all methods and counted in "
+    "full for each.",
 )

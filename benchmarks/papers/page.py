@@ -65,7 +65,9 @@ def _lines(chart: Chart, rows: Sequence[Row], paper: Sequence[Row], names: list[
     y_scale = alt.Scale(type="log" if chart.log_y else "linear", zero=False)
     y_axis = alt.Axis(format="~r", labelOverlap=True)
     # The same names in all panels, given to all scales, are what makes one key of them.
-    legend = alt.Legend(title=None, orient="bottom", columns=4 if chart.panels else 2, labelLimit=300, symbolSize=90)
+    width = WIDTH * (2 if chart.panels else 1)
+    n_columns = max(1, min(4 if chart.panels else 2, width // (8 * max(map(len, names)) + 30)))  # names are seen whole
+    legend = alt.Legend(title=None, orient="bottom", columns=n_columns, labelLimit=width, symbolSize=90)
     key = {"type": "nominal", "sort": names, "legend": legend}
     color = alt.Color(chart.line, scale=alt.Scale(domain=names), **key)
     base = alt.Chart(alt.Data(values=values)).encode(x=x, color=color)

@@ -49,7 +49,7 @@ def test_topics_of_three_languages(polyad, files, tmp_path):
     table = polyad("fit", *files, "--aligned", "-k", 2, "--stop-words", "none")
     assert table.out.startswith("topic\tshare\ten\tfr\tde\n")
     assert "de: 80 documents" in table.err
-    assert "80 rows" in table.err or "rows a second" in table.err
+    assert "80 rows" in table.err or "rows per second" in table.err
 
 
 def test_two_files_are_the_topics_of_fit2(polyad, files, tmp_path):
@@ -124,7 +124,7 @@ def test_documents_of_some_views_or_all(polyad, files, tmp_path, monkeypatch):
         ([], "give all of them in their order (en, fr, de), or say which each is with --view"),
         (["--view", 3], "--view is one of en, fr, de, or its number from 0"),
         (["--view", "it"], "--view is one of en, fr, de, or its number from 0"),
-        (["--view", 0, "--view", 1], "--view is given 2 times for 1 files"),
+        (["--view", 0, "--view", 1], "--view is given 2 times for 1 file;"),
         (["--view", 0, "--left-column", "text"], "options of a left and a right side are for models of two corpora"),
     ],
 )

@@ -448,7 +448,7 @@ def test_what_may_have_been_lost_is_told_with_its_place(polyad, model, tmp_path)
         assert done.code == 0
         assert "a.tsv, line 12: the record goes on to line 14" in done.err
     (tmp_path / "mac.txt").write_bytes(b"the rain and the wind\rthe taxes\r")
-    assert "line 1: there are 1 carriage returns" in polyad("transform", model, tmp_path / "mac.txt").err
+    assert "line 1: 1 carriage return in the line, " in polyad("transform", model, tmp_path / "mac.txt").err
 
 
 def test_a_failed_transform_leaves_no_table(polyad, model, tmp_path):

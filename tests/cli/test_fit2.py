@@ -106,7 +106,7 @@ def test_topics_are_shown_side_by_side(polyad, folder, tmp_path):
         assert {word[0] for word in right.split(", ")} == {"f"}
         pairs |= letters[0]
     assert pairs == {"a", "b", "c"}
-    for told in ("240 documents", "Left words: 36", "Right words: 36", "Reading: ", "Splitting: ", "pairs a second"):
+    for told in ("240 documents", "Left words: 36", "Right words: 36", "Reading: ", "Splitting: ", "pairs per second"):
         assert told in done.err
     assert "Left: No language was found" in done.err
     assert "--right-stop-words" in done.err
@@ -391,7 +391,7 @@ def test_vocabularies_of_the_wrong_form_are_refused(tmp_path):
     counts = np.random.default_rng(0).poisson(2.0, (60, 4))
     model = PolylingualLDA(2).fit([counts, counts])
     path = tmp_path / "m.polyad"
-    for words, message in ((["a", "b", "c", "d"], "2 of them"), ((["a"], None), r"vocabularies_\.0 has 1 words")):
+    for words, message in ((["a", "b", "c", "d"], "2 of them"), ((["a"], None), r"vocabularies_\.0 has 1 word,")):
         with pytest.raises(ModelFileError, match=message):
             save(model, path, vocabulary=words)
     save(model, path, vocabulary=(None, ["a", "b", "c", "d"]))

@@ -136,7 +136,7 @@ def test_a_fit_goes_on_from_its_checkpoint(folder, capsys, monkeypatch):
     assert run([*fit[:3], "3", *fit[4:], "--resume"]) == 1
     assert "other options" in capsys.readouterr().err
     assert run([*fit, "--resume"]) == 0
-    assert "passes were done before" in capsys.readouterr().err
+    assert "Passes done before" in capsys.readouterr().err
     assert not run_folder.exists()
     one, two = (values(capsys, "info", folder / f"{name}.polyad") for name in ("whole", "m"))
     assert one["fingerprint"] == two["fingerprint"]

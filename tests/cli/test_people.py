@@ -1,5 +1,6 @@
 """What a person reads: what it means and what to do, by the names of the command."""
 
+import ast
 import bz2
 import json
 import lzma
@@ -7,18 +8,23 @@ import random
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 
+import polyad as polyad_package
+from polyad.cli.terminal.summary import rate
 from polyad.cli.terminal.wording import for_people
 from polyad.corpus import CorpusError, DocumentReader, ReadOptions, read_corpus
 from polyad.models.recipes.moment_start import MomentStart, NoiseWarning, _warn_of_noise
+from polyad.models.recipes.own_prior import warn_of_total
 
 # Words of linear algebra and of Python that say nothing to who only wants topics.
 FOREIGN = re.compile(
-    r"moment|eigenvalue|spectrum|likelihood|unigram|held-out|n_components|n_features|n_samples|X has|_df|_words"
+    r"moment|eigenvalue|spectrum|likelihood|unigram|held-out|n_components|n_features|n_samples|X has|_df|_words|"
+    r"prior|concentration|components|diagonaliser|max_iter|variance|\w=|diagnostics"
 )
 TEXTS = ["the rain and the wind of the sea", "the taxes and the budget of the state", "the rain fell on the sea wind"]
 
@@ -42,6 +48,50 @@ def test_more_topics_than_there_are_is_told_in_words(polyad, tmp_path):
     assert "may be chance (signal 0.1, noise 0.2)" in told
     assert "fewer" not in told, "there are none fewer than one"
     assert not FOREIGN.search(told)
+
+
+def gap(value):
+    """What may stand where a sentence has a value in it."""
+    code = ast.unparse(value)
+    things = re.match(r"how_many\(.*, '([a-z ]+)'\)", code)
+    return f"3 {things[1]}" if things else "were" if "'were'" in code else "3"
+
+
+def literals(folder):
+    """The sentences that `warn_caller` says in some modules, with a number in each gap."""
+    for file in sorted((Path(polyad_package.__file__).parent / folder).glob("*.py")):
+        for call in ast.walk(ast.parse(file.read_text())):
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "warn_caller":
+                parts = call.args[0].values if isinstance(call.args[0], ast.JoinedStr) else [call.args[0]]
+                yield "".join(part.value if isinstance(part, ast.Constant) else gap(part.value) for part in parts)
+
+
+def test_every_warning_of_a_fit_is_in_words_for_people():
+    """Those that a fit of topics can give are said again by the command: a new one needs its words there, too."""
+    of_signals = ("constant columns", "dependence of", 'noise="gaussian"')
+    found = [
+        sentence
+        for folder in ("decompose", "decompose/similarity", "models", "models/recipes", "models/topics")
+        for sentence in literals(folder)
+        if not any(words in sentence for words in of_signals)
+    ]
+    assert len(found) >= 6
+    reason = "its standard error is 30% or more, and it is 2 by triples of words, 3 by prediction, 4 by pairs"
+    for sentence in found:
+        told = for_people(sentence.replace("(3): 3.", f"(3): {reason}."))
+        assert not FOREIGN.search(told), told
+    with pytest.warns(NoiseWarning) as caught:
+        warn_of_total(np.full(3, 0.2), 5.0, (1.0, 2.0, 4.0))
+    told = for_people(str(caught[0].message))
+    assert re.fullmatch(r"These documents hardly tell .* \(error \d+% or more\)\. Give more documents.*", told)
+
+
+def test_one_topic_is_not_told_to_be_fewer(polyad, tmp_path):
+    (tmp_path / "a.txt").write_text("rain wind\nrain wind sea\nrain and\n")
+    done = polyad("fit", tmp_path / "a.txt", "-k", 1, "--stop-words", "none")
+    assert done.code == 0
+    assert "the topic could be another" in done.err
+    assert "fewer topics" not in done.err
 
 
 def test_errors_name_options(polyad, corpus, tmp_path):
@@ -76,7 +126,9 @@ def test_three_texts_at_the_default_are_enough(polyad, tmp_path):
 def test_a_topic_for_each_document_deserves_a_note(polyad, corpus):
     assert "12 topics of 12 documents" in " ".join(polyad("fit", corpus, "-k", 12).err.split())
     assert "hardly a subject" not in polyad("fit", corpus, "-k", 3).err
-    assert "Ask for 3 or fewer (-k)" in " ".join(polyad("fit", corpus, "-k", 12).err.split())
+    told = polyad("fit", corpus, "-k", 12).err
+    assert "certainty 0.00)" in told, "one number, and not from 0.00 to 0.00"
+    assert told.count("Ask for") == 1, "one number to ask for, and not another one in the next sentence"
 
 
 def test_one_thing_is_not_called_many(polyad, corpus, tmp_path):
@@ -85,6 +137,13 @@ def test_one_thing_is_not_called_many(polyad, corpus, tmp_path):
     assert "There is 1 document, and" in told
     assert "hardly a subject" not in told, "there is nothing to ask fewer of"
     assert "Dropped: 1 short word, 2 in all (a)" in polyad("fit", corpus, "-k", 2).err
+    assert "learned. -k" not in polyad("fit", tmp_path / "one.txt").err, "nothing is"
+    (tmp_path / "a.jsonl").write_text('{"text": "rain"}\n{"text": 3}\n')
+    told = polyad("fit", tmp_path / "a.jsonl", "--skip-bad").err
+    assert "1 (1 bad record skipped, " in told
+    (tmp_path / "a.ldac").write_text("1 2147483646:1\n")
+    assert "words for 1 entry, " in polyad("fit", tmp_path / "a.ldac").err
+    assert rate(2.0, 2) == "2.0 s, 1 document per second"
 
 
 def test_quiet_without_a_file_is_told_before_the_work(polyad, corpus, tmp_path):
@@ -145,6 +204,17 @@ def test_a_first_record_without_an_id_leaves_the_others_theirs(tmp_path):
     named = DocumentReader(tmp_path / "a.jsonl", ReadOptions(id_column="name"))
     with pytest.raises(CorpusError, match="no object has a field 'name' of ids"):
         list(named)
+
+
+def test_limits_are_raised_by_the_options_that_the_sentences_name(polyad, tmp_path):
+    (tmp_path / "a.ldac").write_text("1 1500:1\n")
+    refused = polyad("convert", tmp_path / "a.ldac", tmp_path / "a.mtx", "--max-announced", 1000)
+    assert (refused.code, "raise --max-announced" in refused.err) == (1, True)
+    assert polyad("convert", tmp_path / "a.ldac", tmp_path / "a.mtx", "--max-announced", 2000).code == 0
+    (tmp_path / "a.txt").write_text("rain wind sea " * 100 + "\nrain sea\n")
+    refused = polyad("convert", tmp_path / "a.txt", tmp_path / "b.mtx", "--max-document-bytes", 1000)
+    assert (refused.code, "raise --max-document-bytes" in refused.err) == (1, True)
+    assert polyad("convert", tmp_path / "a.txt", tmp_path / "b.mtx", "--max-document-bytes", 2000).code == 0
 
 
 @pytest.mark.parametrize(("ending", "pack"), [("bz2", bz2.compress), ("xz", lzma.compress)])
@@ -276,11 +346,10 @@ def test_topics_come_with_examples(polyad, model, corpus, tmp_path, monkeypatch)
     assert "e.g." not in polyad("fit", corpus, "-k", 2).out  # one line for each topic in a pipe
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     assert "e.g." in polyad("fit", corpus, "-k", 2).out
+    assert 0 < polyad("fit", corpus, "-k", 12).out.count("e.g.") < 12, "what has 0.01% of a topic is no example of it"
 
 
 def test_the_help_points_to_the_glossary(polyad):
-    from pathlib import Path
-
     assert "docs/glossary.md" in polyad("--help").out
     page = Path(__file__).parents[2] / "docs" / "glossary.md"
     if page.exists():

@@ -138,8 +138,7 @@ def test_a_table_on_a_terminal_fits_it(monkeypatch, columns, whole):
             "documents (signal 2e-5, noise 1e-4). Ask for 1 (-k 1), or give more documents.",
         ),
         (
-            "1 topics were asked for, and about 0 stand out from the noise of the second moment (eigenvalue 2, "
-            "noise 4).",
+            "1 topic was asked for, and about 0 stand out from the noise of the second moment (eigenvalue 2, noise 4).",
             "What the documents have in common may be chance (signal 2, noise 4). Give more documents, or longer ones.",
         ),
         (
@@ -149,7 +148,7 @@ def test_a_table_on_a_terminal_fits_it(monkeypatch, columns, whole):
         (
             "These data do not determine 1 of the 4 components (number 2; certainty 0.31): others would explain.",
             "These documents do not settle one topic (number 2, marked with a question mark): with a few documents "
-            "more or less it could be others. Do not read much into it; ask for fewer topics, or give more documents "
+            "more or less it could be another. Do not read much into it; ask for fewer topics, or give more documents "
             "(certainty 0.31).",
         ),
         (

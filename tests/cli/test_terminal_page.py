@@ -64,7 +64,7 @@ def test_the_page_shows_what_tmux_captures():
 
 
 def test_what_varies_is_left_out_and_nothing_else():
-    text = "    Fitting    0.10 s, 1 documents a\n               second\n    Model      m (9 kB)\n    topic  0.512\n"
+    text = "    Fitting    0.10 s, 1 document per\n               second\n    Model      m (9 kB)\n    topic  0.512\n"
     assert steady(text) == "Model      m (*)\ntopic  0.512\n"
     assert steady("     2   3.968   0.05   recommended\n") == steady("     2   3.968   7.15   recommended\n")
     assert steady("     2   3.968   0.05\n") != steady("     2   3.969   0.05\n")

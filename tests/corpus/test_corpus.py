@@ -51,13 +51,13 @@ def test_what_is_no_matrix_of_counts(counts, said):
 def test_words_and_ids_must_fit():
     with pytest.raises(CorpusError, match="3 columns"):
         make_corpus([[1, 2, 3]], ["a", "b"])
-    with pytest.raises(CorpusError, match="1 rows"):
+    with pytest.raises(CorpusError, match="1 row"):
         make_corpus([[1, 2, 3]], ids=["a", "b"])
     with pytest.raises(CorpusError, match="'a' is twice"):
         make_corpus([[1, 2, 3]], ["a", "b", "a"])
-    with pytest.raises(ValueError, match="1 columns, but there are 0 words"):
+    with pytest.raises(ValueError, match="1 column, and the vocabulary 0"):
         Corpus(csr_array([[1]]), (), ("x",))
-    with pytest.raises(ValueError, match="1 rows, but there are 0 ids"):
+    with pytest.raises(ValueError, match="1 row, and the list of ids 0"):
         Corpus(csr_array([[1]]), ("a",), ())
 
 
@@ -115,7 +115,7 @@ def test_the_report_reads_well():
     corpus = filter_words(make_corpus([[1, 2], [0, 0]], ["the", "b"], ["x", "x"]), TextOptions(stop_words=["the"]))
     assert str(corpus.report).splitlines() == [
         "2 documents, 2 words kept",
-        "stop words dropped: 1 words, 1 occurrences (the)",
+        "stop words dropped: 1 word, 1 occurrence (the)",
         "documents without any kept word: 1",
         "documents with the id of an earlier one: 1 (x)",
     ]

@@ -144,7 +144,7 @@ def test_an_input_without_documents_is_a_sentence(tmp_path):
         with pytest.raises(CorpusError, match="no documents"):
             read_corpus(tmp_path / name)
         assert len(read_corpus(tmp_path / name, vocabulary=["a", "b", "c"])) == 0
-    with pytest.raises(CorpusError, match="1 bad records were skipped"):
+    with pytest.raises(CorpusError, match="1 bad record skipped"):
         read_corpus(tmp_path / "a.jsonl", reading=ReadOptions(skip_bad=True))
 
 

@@ -39,10 +39,10 @@ def test_a_report_says_everything_that_happened():
     assert str(report).splitlines() == [
         "9 documents, 20 words kept",
         "language: english found in 9 documents",
-        "languages: english in 8 documents, french in 1 documents",
+        "languages: english in 8 documents, french in 1 document",
         "words kept are in at least 2 documents, which their number decides",
         "stop words dropped: 2 words, 7 occurrences (the, of)",
-        "numbers dropped: 1 words, 3 occurrences (7)",
+        "numbers dropped: 1 word, 3 occurrences (7)",
         "documents without any kept word: 1",
         "documents with the id of an earlier one: 2 (a, b)",
         "bad records skipped: 4 (the first: line 3: no text)",
@@ -56,10 +56,10 @@ def test_a_reading_says_what_it_met():
         suspicious_examples=("line 1 may be two",),
     )  # fmt: skip
     assert str(full) == (
-        "5 documents, of which 2 empty, 3 with NUL characters, 1 bad records skipped (the first: line 2), 4 hidden "
+        "5 documents, of which 2 empty, 3 with NUL characters, 1 bad record skipped (the first: line 2), 4 hidden "
         "files passed over, 2 suspicious (the first: line 1 may be two)"
     )
-    assert full.warning() == "line 1 may be two (1 more such places follow.)"
+    assert full.warning() == "line 1 may be two (And 1 more such place.)"
     assert ReadReport(documents=1).warning() is None
 
 

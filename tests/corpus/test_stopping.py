@@ -109,6 +109,20 @@ def test_short_texts_of_an_inflected_language():
     assert {"pes", "kočka", "běží"} <= set(corpus.vocabulary)
 
 
+def test_a_word_that_is_one_of_another_language_by_chance():
+    """Captions of one that rides (jede) are no German, though each has more of that one word than of Czech ones."""
+    more = [
+        "chlapec na kole jede lesem",
+        "dva psi se perou o klacek",
+        "lidé čekají na zastávce na autobus",
+        "malé dítě se směje na houpačce",
+        "kočka se dívá z okna na ptáky",
+        "kůň skáče přes překážku",
+    ]
+    corpus = count_words([*CZECH_CAPTIONS, *more], TextOptions(stop_words="auto"))
+    assert corpus.report.languages == (("czech", 14),)
+
+
 @pytest.mark.parametrize(
     "texts",
     [

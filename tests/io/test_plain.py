@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from polyad.decompose import jacobi
 from polyad.io import ModelFileError
 from polyad.io.arrays import array_pieces, check_values, checked_array
-from polyad.io.header import checksum_of, digest_of, fingerprint_of, section, view_of
+from polyad.io.header import checksum_of, digest_of, fingerprint_of, section, view_named_in
 from polyad.io.plain import (
     diagnostics_from,
     diagnostics_to,
@@ -295,7 +295,7 @@ def test_sums_of_a_header_see_what_they_are_about():
 
 @pytest.mark.parametrize(("key", "view"), [("x_text_options_", "x"), ("y_vocabulary_", "y"), ("text_options_.3", "3")])
 def test_the_view_that_an_attribute_is_about(key, view):
-    assert view_of(key) == view
+    assert view_named_in(key) == view
 
 
 def test_models_of_views_have_an_entry_for_each():

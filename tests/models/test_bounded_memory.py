@@ -22,7 +22,7 @@ SCRIPT = """
         write_shards
     )
 
-    ROWS, CELLS, WORDS, PARTS = 3000, 60, 2000, 60
+    ROWS, CELLS, WORDS, PARTS = 3000, 60, 2000, 42
     blocks.SHARD_CELLS, blocks.BLOCK_CELLS = 1 << 18, 1 << 15
 
     def parts(n_parts):
@@ -64,5 +64,5 @@ def run(*arguments):
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the memory of a process by its data")
 def test_a_fit_from_shards_keeps_to_the_memory_it_announces(tmp_path):
     planned = int(run(tmp_path / "shards", 0))
-    assert planned < 60 << 20, "130 MB of counts are on disk"
+    assert planned < 60 << 20, "90 MB of counts are on disk"
     assert run(tmp_path / "shards", planned) == "holding the counts breaks the limit"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.pipeline import make_pipeline
 
 import polyad
 from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, PolylingualLDA, SingleTopic
@@ -355,7 +356,8 @@ def test_numbers_of_jobs_are_those_of_joblib(monkeypatch):
 
 def test_noise_is_told_at_the_line_of_the_caller():
     sample = make_lda(200, 60, 2, length=20, random_state=0)
-    for fit in (LDA(10).fit, DiscreteICA(10).fit, SingleTopic(10).fit):
+    models = (LDA(10), DiscreteICA(10), SingleTopic(10))
+    for fit in [fit for model in models for fit in (model.fit, model.fit_transform, make_pipeline(model).fit)]:
         with pytest.warns(NoiseWarning) as said:
             fit(sample.counts)
         assert {warning.filename for warning in said} == {__file__}

@@ -16,7 +16,7 @@ from polyad.engine import Shards, write_shards
 from polyad.metrics.words import relevance
 from polyad.report import passes
 from polyad.report.excerpts import excerpt, visible
-from polyad.report.geometry import shared_mass, topic_map, topic_tree
+from polyad.report.geometry import map_of_topics, shared_mass, tree_of_topics
 from polyad.report.passes import gather
 from polyad.report.periods import MOST_GROUPS, MOST_PERIODS, groups_of, periods_of
 from polyad.report.subject import subject_of
@@ -41,7 +41,7 @@ def distances(found):
 @pytest.mark.parametrize("K", [1, 2, 7, 60, 400])
 def test_circles_lie_in_the_square_and_never_overlap(K):
     shares = np.random.default_rng(K).dirichlet(np.full(K, 0.3))
-    found = topic_map(shared_mass([topics_like(K)]), shares)
+    found = map_of_topics(shared_mass([topics_like(K)]), shares)
     for values in (found.x, found.y):
         assert (values - found.radius >= -1e-9).all()
         assert (values + found.radius <= 1 + 1e-9).all()
@@ -50,7 +50,7 @@ def test_circles_lie_in_the_square_and_never_overlap(K):
 
 
 def test_the_same_topic_many_times_is_many_circles():
-    found = topic_map(np.ones((30, 30)), np.full(30, 1 / 30))
+    found = map_of_topics(np.ones((30, 30)), np.full(30, 1 / 30))
     assert found.radius.min() > 0.005
     assert (distances(found) + np.eye(30) > 2 * found.radius.min()).all()
 
@@ -62,9 +62,9 @@ def test_topics_that_share_more_are_closer():
     topics /= topics.sum(axis=1, keepdims=True)
     shared = shared_mass([topics])
     upper = np.triu_indices(len(topics), 1)
-    found = topic_map(shared, np.full(len(topics), 1 / len(topics)))
+    found = map_of_topics(shared, np.full(len(topics), 1 / len(topics)))
     assert stats.spearmanr(distances(found)[upper], 1 - shared[upper]).statistic > 0.8
-    tree = topic_tree(shared)
+    tree = tree_of_topics(shared)
     assert sorted(tree.leaves) == list(range(len(topics)))
     # Neighbours in the tree are neighbours on the line, but where two branches meet.
     assert np.median(np.abs(np.diff(tree.leaves))) == 1

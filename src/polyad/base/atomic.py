@@ -1,7 +1,5 @@
 """Files that are either whole or not there, one alone or several together."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -48,9 +46,9 @@ def atomic_writes(
 
     Parameters
     ----------
-    paths : sequence of paths
+    paths
         The files. Those that are pipes or devices are written in their order, before any file takes its name.
-    check : callable, optional
+    check
         Called before the first file takes its name, while no other process that writes to the same folder by this
         function is at this step; an error of it leaves everything as it was.
     """
@@ -75,7 +73,7 @@ class _Part:
 
     @classmethod
     @contextmanager
-    def begin(cls, path: str | os.PathLike[str]) -> Iterator[_Part]:
+    def begin(cls, path: str | os.PathLike[str]) -> "Iterator[_Part]":
         """Open it, and remove what is left of it at the end."""
         if is_written_through(path):
             with tempfile.SpooledTemporaryFile(_SPOOLED_BYTES) as spooled:

@@ -1,7 +1,5 @@
 """The commands put together, and one place where errors become a sentence and an exit code."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -29,8 +27,6 @@ from polyad.cli.commands.update import update
 from polyad.cli.options import expand_options
 from polyad.cli.terminal.errors import INTERRUPTED, explain
 from polyad.cli.terminal.help import Command, Group
-
-__all__ = ["app", "run"]
 
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT") if hasattr(signal, name)]
 

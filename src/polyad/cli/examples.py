@@ -15,11 +15,10 @@ if TYPE_CHECKING:
 
     from polyad.corpus import Corpus, IndexedCorpus
 
-__all__ = ["example_row", "with_examples", "with_paired_examples"]
-
 BLOCK_DOCUMENTS = 4096
 LONG_ENOUGH = 40  # words, or the median of a corpus of shorter documents: a share of few words is chance
 EXCERPT = 110
+LEAST_SHARE = 0.05  # of a document, for it to be an example of a topic to a person
 
 
 def with_examples(
@@ -66,11 +65,16 @@ def with_paired_examples(
     ]
 
 
+def has_example(topic: dict[str, Any]) -> bool:
+    """Tell whether some document has enough of a topic to show what it is."""
+    return "example" in topic and topic["example"]["share"] >= LEAST_SHARE
+
+
 def example_row(topic: dict[str, Any]) -> str | None:
-    """Return the example of a topic as one line."""
-    example = topic.get("example")
-    if example is None:
+    """Return the example of a topic as one line, if there is one."""
+    if not has_example(topic):
         return None
+    example = topic["example"]
     text = "" if example["text"] is None else f": {example['text']}"
     return f"e.g. {shown(example['id'], 60)}{text}"
 

@@ -1,15 +1,11 @@
 """Files that a command writes: checked before long work, not after it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from fnmatch import fnmatch
 from pathlib import Path
 
 from polyad.cli.terminal.errors import CallError
-
-__all__ = ["check_output", "file_note"]
 
 
 def check_output(
@@ -19,13 +15,13 @@ def check_output(
 
     Parameters
     ----------
-    path : str or None
+    path
         The file to be written; None is none.
-    inputs : iterable of str or None
+    inputs
         What the command reads: files, folders and ``-``. Writing must not replace any of it.
-    pattern : str, optional
+    pattern
         Of a folder, the names of the files that are read.
-    beside : bool
+    beside
         Whether lists of words and ids beside the inputs count as read, too.
     """
     if path is None:

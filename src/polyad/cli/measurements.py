@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from polyad.base.arrays import FloatArray
 
-__all__ = ["read_measurements"]
-
 
 def read_measurements(path: str) -> FloatArray:
     """Read a table of numbers: .npy, or text with commas or tabs, with or without a heading.
 
     Parameters
     ----------
-    path : str
+    path
         The file.
     """
     import numpy as np

@@ -1,13 +1,9 @@
 """Names that a user gives to topics: read from options, and kept in the model file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from polyad.cli.files import check_output
 from polyad.cli.terminal.errors import CallError
-
-__all__ = ["name_topics", "parse_names"]
 
 
 def parse_names(options: Sequence[str]) -> dict[int, str]:

@@ -15,18 +15,6 @@ from polyad.cli.terminal.errors import CallError
 if TYPE_CHECKING:
     from polyad.corpus import ReadOptions
 
-__all__ = [
-    "CorpusPath",
-    "ModelPath",
-    "Reading",
-    "Running",
-    "Shown",
-    "Words",
-    "expand_options",
-    "parse_bound",
-    "parse_ngrams",
-]
-
 CorpusPath = Annotated[
     str,
     typer.Argument(
@@ -37,7 +25,24 @@ CorpusPath = Annotated[
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file, as fit writes it.")]
 
-_INPUT, _WORDS, _OUTPUT = "Input", "Words", "Output"
+_MODEL, _INPUT, _WORDS, _OUTPUT = "Model", "Input", "Words", "Output"
+
+NumberOfTopics = Annotated[
+    int | None,
+    typer.Option(
+        "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_MODEL
+    ),
+]
+KeptModel = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_MODEL),
+]
+Polish = Annotated[
+    str,
+    typer.Option(
+        metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_MODEL
+    ),
+]
 
 
 @dataclass(frozen=True)

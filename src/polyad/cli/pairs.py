@@ -1,7 +1,5 @@
 """Two corpora whose documents belong together, row by row: where they are, and what is said about each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,8 +11,6 @@ import typer
 from polyad.cli.options import Reading, Shown
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output, Steps
-
-__all__ = ["Side", "SideOutput", "Sides", "find_sides", "listed_sides"]
 
 _PANEL = "Two views"
 _WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
@@ -64,9 +60,9 @@ class SideOutput(Output):
 
     Parameters
     ----------
-    shown : Shown
+    shown
         What the user asked for.
-    side : str
+    side
         "left" or "right".
     """
 
@@ -96,13 +92,13 @@ def find_sides(left: str, right: str | None, reading: Reading, sides: Sides, *, 
 
     Parameters
     ----------
-    left, right : str
+    left, right
         The files; no second one where both sides are columns of one, or only one side is given.
-    reading : Reading
+    reading
         How to read them.
-    sides : Sides
+    sides
         What is different between them.
-    both : bool
+    both
         Whether one side alone is not enough.
     """
     found = [

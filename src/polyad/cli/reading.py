@@ -10,9 +10,8 @@ from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 
 if TYPE_CHECKING:
+    from polyad.cli.pairs import Side, SideOutput
     from polyad.corpus import Corpus, TextOptions
-
-__all__ = ["read_for_model", "read_new_corpus", "text_options"]
 
 
 def read_new_corpus(
@@ -24,7 +23,7 @@ def read_new_corpus(
     ----------
     path, reading, words, jobs, output
         What the user asked for.
-    plain : bool
+    plain
         Keep every word that the user did not ask to drop, rather than what is best for topics.
     """
     from polyad.corpus import CorpusSource
@@ -37,6 +36,18 @@ def read_new_corpus(
         corpus = source.corpus(moved)
     _tell_language(corpus, words, output)
     return corpus
+
+
+def read_side(side: Side, words: Words, jobs: int | None, output: SideOutput) -> Corpus:
+    """Read one of several corpora whose rows belong together; what is wrong with it is said with its name."""
+    from polyad.corpus import CorpusError
+
+    try:
+        return read_new_corpus(side.path, side.reading, words, jobs, output)
+    except CorpusError:
+        raise  # it names the file
+    except ValueError as error:
+        raise ValueError(f"{side}: {error}") from error
 
 
 def read_shards(path: str, words: Words) -> Any:

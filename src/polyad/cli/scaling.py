@@ -15,8 +15,6 @@ from polyad.cli.terminal.errors import CallError
 if TYPE_CHECKING:
     from polyad.cli.terminal.output import Output
 
-__all__ = ["Clustered", "Scaling"]
-
 _PANEL = "Large corpora"
 
 
@@ -97,7 +95,7 @@ class Scaling(Clustered):
                 stack.enter_context(use(runner))
                 yield self._options()
                 if runner.n_replayed:
-                    output.note(f"{runner.n_replayed:,} passes were done before, and taken from {self.checkpoint}.")
+                    output.note(f"Passes done before, and taken from {self.checkpoint}: {runner.n_replayed:,}.")
             else:
                 yield self._options()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.options import Reading, Running, Shown
 from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
 from polyad.cli.terminal.errors import CallError
@@ -15,8 +16,6 @@ from polyad.cli.terminal.summary import is_paired, model_sides, refuse_signals
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, TextOptions
-
-__all__ = ["GivenViews", "OtherCorpora", "View", "find_views", "read_views", "shares_of"]
 
 OtherCorpora = Annotated[
     list[str] | None,
@@ -34,7 +33,7 @@ GivenViews = Annotated[
 
 
 @dataclass(frozen=True)
-class View:
+class GivenView:
     """A corpus, and what the model knows of it."""
 
     side: Side
@@ -45,7 +44,7 @@ class View:
 
 def find_views(
     path: str, model: Any, corpora: Sequence[str], given: Sequence[str] | None, reading: Reading, sides: Sides
-) -> list[View]:
+) -> list[GivenView]:
     """Return the corpora of a call, each with the view of the model that it is."""
     from polyad.models.text_sources import words_of
 
@@ -53,21 +52,21 @@ def find_views(
     if not is_paired(model):
         if len(corpora) > 1 or given or sides != Sides():
             raise CallError(f"{path} is a model of one corpus; OTHER and the options of two sides are not for it.")
-        return [View(Side("", corpora[0], reading), 0, words_of(model), model.text_options_)]
+        return [GivenView(Side("", corpora[0], reading), 0, words_of(model), model.text_options_)]
     known = model_sides(model)
     if len(known) == 2 and not given:
         if len(corpora) > 2:
             raise CallError(f"{path} is a model of 2 corpora, and {len(corpora)} are given.")
         found = find_sides(corpora[0], (*corpora[1:], None)[0], reading, sides, both=False)
         at = {side.name: number for number, side in enumerate(known)}
-        return [View(side, at[side.name], *_knows(known[at[side.name]])) for side in found]
+        return [GivenView(side, at[side.name], *_knows(known[at[side.name]])) for side in found]
     if replace(sides, ignore_ids=False) != Sides():
         raise CallError("options of a left and a right side are for models of two corpora, given without --view.")
     if corpora.count("-") > 1:
         raise CallError("standard input can be read once only; give files for the other corpora.")
     chosen = _numbers(path, [side.name for side in known], len(corpora), given)
     return [
-        View(Side(known[number].name, corpus, reading), number, *_knows(known[number]))
+        GivenView(Side(known[number].name, corpus, reading), number, *_knows(known[number]))
         for corpus, number in zip(corpora, chosen)
     ]
 
@@ -87,7 +86,10 @@ def _numbers(path: str, names: Sequence[str], n_corpora: int, given: Sequence[st
             )
         return range(len(names))
     if len(given) != n_corpora:
-        raise CallError(f"--view is given {len(given)} times for {n_corpora} files; give it once for each.")
+        raise CallError(
+            f"--view is given {how_many(len(given), 'times')} for {how_many(n_corpora, 'files')}; give it once for "
+            "each."
+        )
     by_name = {**{str(number): number for number in range(len(names))}, **{name: at for at, name in enumerate(names)}}
     numbers = [by_name.get(which, -1) for which in given]
     if -1 in numbers or len(set(numbers)) < len(numbers):
@@ -95,7 +97,7 @@ def _numbers(path: str, names: Sequence[str], n_corpora: int, given: Sequence[st
     return numbers
 
 
-def read_views(views: Sequence[View], sides: Sides, running: Running, shown: Shown) -> list[Corpus]:
+def read_views(views: Sequence[GivenView], sides: Sides, running: Running, shown: Shown) -> list[Corpus]:
     """Read corpora over the words of their views, and refuse those that do not belong together."""
     from polyad.corpus import CorpusSource
     from polyad.corpus.pairs import check_lengths, check_pairs

@@ -4,8 +4,6 @@ In gensim a document is a list of pairs, but gensim's matrices are words x docum
 (documents, cells) are rows as they are here. The libraries are imported only when an object of theirs is made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -27,11 +25,11 @@ def from_gensim(
 
     Parameters
     ----------
-    documents : iterable of lists of pairs
+    documents
         Any gensim corpus, a list, or a streamed one.
-    dictionary : gensim Dictionary or mapping of int to str, optional
+    dictionary
         The words. A number without a word is called by its number.
-    ids : sequence of str, optional
+    ids
         The names of the documents.
 
     Examples
@@ -88,9 +86,9 @@ def from_anndata(data: Any, layer: str | None = None) -> Corpus:
 
     Parameters
     ----------
-    data : AnnData
+    data
         Counts in ``X`` or in a layer; values that are not whole numbers are an error.
-    layer : str, optional
+    layer
         The layer with the counts.
 
     Examples

@@ -1,7 +1,5 @@
 """The corpus: word counts of documents, with the words and the names of the documents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from polyad.base.plurals import how_many
 from polyad.corpus.documents import EXAMPLES, CorpusError
 from polyad.corpus.report import CorpusReport, Dropped
 
@@ -22,13 +21,13 @@ class Corpus:
 
     Parameters
     ----------
-    counts : csr_array
+    counts
         Documents x words, whole numbers (int32), columns of each row sorted, no zero stored.
-    vocabulary : tuple of str
+    vocabulary
         The word of each column; the number of the column where no words are known.
-    ids : tuple of str
+    ids
         The name of each document, or its number.
-    report : CorpusReport
+    report
         How the corpus came to be.
 
     Examples
@@ -48,9 +47,11 @@ class Corpus:
     def __post_init__(self) -> None:
         rows, columns = self.counts.shape
         if columns != len(self.vocabulary):
-            raise ValueError(f"the counts have {columns} columns, but there are {len(self.vocabulary)} words.")
+            raise ValueError(
+                f"the counts have {how_many(columns, 'columns')}, and the vocabulary {len(self.vocabulary):,}."
+            )
         if rows != len(self.ids):
-            raise ValueError(f"the counts have {rows} rows, but there are {len(self.ids)} ids.")
+            raise ValueError(f"the counts have {how_many(rows, 'rows')}, and the list of ids {len(self.ids):,}.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,9 +68,10 @@ class Corpus:
 
     def __repr__(self) -> str:
         tokens = int(self.counts.sum(dtype=np.int64))
-        return f"Corpus({len(self.ids)} documents, {len(self.vocabulary)} words, {tokens} tokens)"
+        sizes = zip((*self.shape, tokens), ("documents", "words", "tokens"))
+        return f"Corpus({', '.join(how_many(size, things) for size, things in sizes)})"
 
-    def __getitem__(self, rows: slice) -> Corpus:
+    def __getitem__(self, rows: slice) -> "Corpus":
         """Take a range of documents; the report stays that of the whole.
 
         Examples
@@ -112,10 +114,12 @@ def make_corpus(
     if vocabulary is not None and len(vocabulary) != columns:
         turned = "; it seems to be words x documents: transpose it" if len(vocabulary) == rows else ""
         raise CorpusError(
-            f"the counts have {columns} columns (words), but the vocabulary has {len(vocabulary)}{turned}", path=path
+            f"the counts have {how_many(columns, 'columns')} (words), but the vocabulary has "
+            f"{len(vocabulary):,}{turned}",
+            path=path,
         )
     if ids is not None and len(ids) != rows:
-        raise CorpusError(f"the counts have {rows} rows (documents), but there are {len(ids)} ids", path=path)
+        raise CorpusError(f"the counts have {how_many(rows, 'rows')} (documents), and the ids {len(ids):,}", path=path)
     words = tuple(map(str, range(columns))) if vocabulary is None else tuple(vocabulary)
     names = tuple(map(str, range(rows))) if ids is None else tuple(ids)
     repeated = _repeated(words)

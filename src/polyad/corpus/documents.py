@@ -1,10 +1,10 @@
 """What a reader gives: documents, a report of what it met, and one kind of error."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from polyad.base.plurals import how_many
 
 EXAMPLES = 5
 
@@ -14,10 +14,10 @@ class Document(NamedTuple):
 
     Parameters
     ----------
-    id : str
+    id
         The name of the document: the path of a file in a folder, the value of the id column, or else the
         number of the document, from 0.
-    text : str
+    text
         The text, as it stands in the file.
 
     Examples
@@ -35,13 +35,13 @@ class CorpusError(ValueError):
 
     Parameters
     ----------
-    problem : str
+    problem
         What is wrong and what to do about it.
-    path : str, optional
+    path
         The file.
-    line : int, optional
+    line
         The line (or row, or document) of the file, from 1.
-    unit : str
+    unit
         What `line` counts.
 
     Examples
@@ -64,25 +64,25 @@ class ReadReport:
 
     Parameters
     ----------
-    documents : int
+    documents
         Documents read.
-    bad : int
+    bad
         Malformed lines, rows or files that were skipped (only with ``skip_bad``).
-    bad_examples : tuple of str
+    bad_examples
         The first of them, each a sentence with its place.
-    empty : int
+    empty
         Documents without any text; they are kept as empty rows.
-    blank_lines : int
+    blank_lines
         Blank lines between the records of JSONL, CSV and count files; they are no documents.
-    with_nul : int
+    with_nul
         Documents with NUL characters, which separate words like any control character.
-    hidden_files : int
+    hidden_files
         Files of a folder passed over because their name, or that of their folder, starts with a dot.
-    format : str or None
+    format
         The format that was read, where it is one of text.
-    suspicious : int
+    suspicious
         Records that were read, but may be several: see `suspicious_examples`.
-    suspicious_examples : tuple of str
+    suspicious_examples
         The first of them, each a sentence with its place.
 
     Examples
@@ -103,11 +103,12 @@ class ReadReport:
     suspicious_examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"{self.documents} documents"]
+        parts = [how_many(self.documents, "documents")]
         parts += [f"of which {self.empty} empty"] if self.empty else []
         parts += [f"{self.with_nul} with NUL characters"] if self.with_nul else []
-        parts += [f"{self.bad} bad records skipped (the first: {self.bad_examples[0]})"] if self.bad else []
-        parts += [f"{self.hidden_files} hidden files passed over"] if self.hidden_files else []
+        if self.bad:
+            parts.append(f"{how_many(self.bad, 'bad records')} skipped (the first: {self.bad_examples[0]})")
+        parts += [f"{how_many(self.hidden_files, 'hidden files')} passed over"] if self.hidden_files else []
         parts += [f"{self.suspicious} suspicious (the first: {self.suspicious_examples[0]})"] if self.suspicious else []
         return ", ".join(parts)
 
@@ -115,7 +116,7 @@ class ReadReport:
         """Say what may have been lost, or None."""
         if not self.suspicious:
             return None
-        more = f" ({self.suspicious - 1:,} more such places follow.)" if self.suspicious > 1 else ""
+        more = f" (And {how_many(self.suspicious - 1, 'more such places')}.)" if self.suspicious > 1 else ""
         return f"{self.suspicious_examples[0]}{more}"
 
 

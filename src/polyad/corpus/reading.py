@@ -1,7 +1,5 @@
 """One function for every input: text or counts in, a corpus out."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.corpus.corpus import Corpus, align_vocabulary, complete_report, make_corpus
 from polyad.corpus.documents import CorpusError, Document, Tally
 from polyad.corpus.formats.entries import Entries, blocks_in_order, blocks_of_batches, check_size, to_matrix
@@ -54,19 +53,19 @@ def read_corpus(
 
     Parameters
     ----------
-    path : str or path
+    path
         What to read; the format is recognised.
-    options : TextOptions, optional
+    options
         How to split text, and which words to keep. Text is read once: what is left to "auto" is settled on the way.
         Of counts, which are split already, the options choose words: stop words, document frequency and the number of
         words apply, but nothing is left to "auto"; without options counts are taken as they are.
-    reading : ReadOptions, optional
+    reading
         How to read the file: format, columns, encoding, bad lines.
-    vocabulary : sequence of str, optional
+    vocabulary
         Count these words only, for new text of a model; counts are put in its order.
-    n_jobs : int, optional
+    n_jobs
         Processes for splitting; see `count_words`.
-    progress : callable, optional
+    progress
         Called now and then with the number of documents so far, and the share of the input (None if unknown).
 
     Returns
@@ -223,7 +222,7 @@ def _read_text(
     documents: Iterator[Document] = iter(reader)
     corpus = count_words(documents, options, vocabulary=vocabulary, n_jobs=n_jobs, progress=moved)
     if len(corpus) == 0 and vocabulary is None:
-        bad = f"; {reader.report.bad} bad records were skipped" if reader.report.bad else ""
+        bad = f"; {how_many(reader.report.bad, 'bad records')} skipped" if reader.report.bad else ""
         raise CorpusError(f"there are no documents in it{bad}", path=reader.path)
     _warn(reader)
     return replace(corpus, report=replace(corpus.report, reading=reader.report))

@@ -1,10 +1,9 @@
 """What happened to the words on the way to a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from polyad.base.plurals import how_many
 from polyad.corpus.documents import EXAMPLES, ReadReport
 from polyad.corpus.words.tokens import TextOptions
 
@@ -15,11 +14,11 @@ class Dropped:
 
     Parameters
     ----------
-    words : int
+    words
         How many different words.
-    tokens : int
+    tokens
         How many occurrences.
-    examples : tuple of str
+    examples
         The most frequent of them, long ones cut short.
 
     Examples
@@ -33,7 +32,7 @@ class Dropped:
     examples: tuple[str, ...] = ()
 
     @classmethod
-    def from_totals(cls, totals: Mapping[str, int]) -> Dropped:
+    def from_totals(cls, totals: Mapping[str, int]) -> "Dropped":
         """Summarise words with their numbers of occurrences."""
         ranked = sorted(totals, key=lambda word: (-totals[word], word))
         return cls(len(totals), sum(totals.values()), tuple(_shortened(word) for word in ranked[:EXAMPLES]))
@@ -49,42 +48,42 @@ class CorpusReport:
 
     Parameters
     ----------
-    documents : int
+    documents
         Rows of the corpus.
-    tokens : int
+    tokens
         Occurrences of kept words, the sum of the counts.
-    dropped : dict of str to Dropped
+    dropped
         Words left out, by reason: "stop words", "numbers", "short words", "rare words", "frequent words",
         "endless words" (over 131,072 characters), "beyond max_features", and "unknown words" where new text meets
         words that the vocabulary lacks.
-    empty_documents : int
+    empty_documents
         Rows without any kept word; they stay.
-    duplicate_ids : int
+    duplicate_ids
         Documents whose id an earlier one has; they stay.
-    duplicate_examples : tuple of str
+    duplicate_examples
         The first such ids.
-    reading : ReadReport or None
+    reading
         What the reader met, where there was a file.
-    seconds_reading, seconds_splitting : float
+    seconds_reading, seconds_splitting
         Time spent on waiting for documents, and on splitting and counting.
-    options : TextOptions or None
+    options
         How text was split and words were chosen, with everything settled that was left to "auto"; None of counts that
         were taken as they are.
-    language : str or None
+    language
         The language of most documents; None where it was not looked for, or none was found.
-    languages : tuple of (str, int)
+    languages
         All languages that were found, and how many documents are in each; empty where only the first documents were
         looked at.
-    sampled : int
+    sampled
         The number of documents in which a language was looked for.
-    min_df : int or None
+    min_df
         The bound on document frequency that was chosen by the number of documents; None where it was given.
 
     Examples
     --------
     >>> print(CorpusReport(documents=2, tokens=5, dropped={"stop words": Dropped(1, 3, ("the",))}))
     2 documents, 5 words kept
-    stop words dropped: 1 words, 3 occurrences (the)
+    stop words dropped: 1 word, 3 occurrences (the)
     """
 
     documents: int = 0
@@ -108,15 +107,17 @@ class CorpusReport:
         return self.tokens + sum(drop.tokens for drop in self.dropped.values())
 
     def __str__(self) -> str:
-        lines = [f"{self.documents} documents, {self.tokens} words kept"]
+        lines = [f"{how_many(self.documents, 'documents')}, {how_many(self.tokens, 'words')} kept"]
         if self.sampled:
-            lines.append(f"language: {self.language or 'none'} found in {self.sampled} documents")
+            lines.append(f"language: {self.language or 'none'} found in {how_many(self.sampled, 'documents')}")
         if len(self.languages) > 1:
-            lines.append(f"languages: {', '.join(f'{name} in {number} documents' for name, number in self.languages)}")
+            found = (f"{name} in {how_many(number, 'documents')}" for name, number in self.languages)
+            lines.append(f"languages: {', '.join(found)}")
         if self.min_df is not None:
-            lines.append(f"words kept are in at least {self.min_df} documents, which their number decides")
+            lines.append(f"words kept are in at least {how_many(self.min_df, 'documents')}, which their number decides")
         lines += [
-            f"{reason} dropped: {drop.words} words, {drop.tokens} occurrences ({', '.join(drop.examples)})"
+            f"{reason} dropped: {how_many(drop.words, 'words')}, {how_many(drop.tokens, 'occurrences')} "
+            f"({', '.join(drop.examples)})"
             for reason, drop in self.dropped.items()
         ]
         if self.empty_documents:

@@ -1,7 +1,5 @@
 """A corpus to be read: where it is, how to read it, and which words to keep; small enough to be sent anywhere."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -27,17 +25,17 @@ class CorpusSource:
 
     Parameters
     ----------
-    path : str or path
+    path
         What to read; the format is recognised. ``-`` is standard input. A folder of shards (see `index`) has its
         words and its order of documents already.
-    options : TextOptions, optional
+    options
         How to split text and which words to keep. The default drops the stop words of the language that is found in
         the text, and words in few documents; None keeps all words.
-    reading : ReadOptions, optional
+    reading
         How to read the file: format, columns, encoding, bad lines.
-    vocabulary : sequence of str, optional
+    vocabulary
         Count these words only, in this order.
-    n_jobs : int, optional
+    n_jobs
         Processes for splitting; see `count_words`.
 
     Examples
@@ -73,7 +71,7 @@ class CorpusSource:
         if self.vocabulary is not None:
             object.__setattr__(self, "vocabulary", tuple(self.vocabulary))
 
-    def over(self, vocabulary: Sequence[str], options: TextOptions | None = None) -> CorpusSource:
+    def over(self, vocabulary: Sequence[str], options: TextOptions | None = None) -> "CorpusSource":
         """Give the same input counted over the words of a model, with its text options.
 
         Examples
@@ -88,7 +86,7 @@ class CorpusSource:
 
         Parameters
         ----------
-        progress : callable, optional
+        progress
             Called now and then with the number of documents so far, and the share of the input (None if unknown).
 
         Returns

@@ -149,8 +149,7 @@ def make_gamma_poisson(
     rng = np.random.default_rng(random_state)
     topics = _topics(rng, n_components, n_words, topic_prior, components)
     shapes = _per_topic(prior, topics.shape[0], "prior")
-    rate = float(shapes.sum() / mean_length)
-    sources = rng.gamma(shapes, 1 / rate, size=(n_documents, shapes.size))
+    rate, sources = _gamma_sources(rng, shapes, n_documents, mean_length)
     counts = _words_of_topics(rng, rng.poisson(sources), topics)
     return TopicSample(counts, topics, sources, shapes, rate)
 
@@ -228,8 +227,7 @@ def make_noisy_discrete_ica(
     rng = np.random.default_rng(random_state)
     topics = _topics(rng, n_components, n_words, topic_prior, components)
     shapes = _per_topic(prior, topics.shape[0], "prior")
-    rate = float(shapes.sum() / mean_length)
-    sources = rng.gamma(shapes, 1 / rate, size=(n_documents, shapes.size))
+    rate, sources = _gamma_sources(rng, shapes, n_documents, mean_length)
     M = topics.shape[1]
     noise = rng.gamma(noise_shape, noise_length / (M * noise_shape), size=(n_documents, M))
     counts = sparse.csr_array(rng.poisson(sources @ topics + noise).astype(np.float64))
@@ -253,6 +251,14 @@ def _dirichlet(rng: Generator, parameters: FloatArray, size: int) -> FloatArray:
     empty = np.flatnonzero(draws.sum(axis=1) == 0)
     draws[empty, rng.choice(parameters.size, size=empty.size, p=parameters / parameters.sum())] = 1.0
     return np.asarray(draws / draws.sum(axis=1, keepdims=True))
+
+
+def _gamma_sources(
+    rng: Generator, shapes: FloatArray, n_documents: int, mean_length: float
+) -> tuple[float, FloatArray]:
+    """Draw gamma variables whose sum is the mean length in expectation; also return their rate."""
+    rate = float(shapes.sum() / mean_length)
+    return rate, rng.gamma(shapes, 1 / rate, size=(n_documents, shapes.size))
 
 
 def _per_topic(value: float | ArrayLike, n_components: int, name: str) -> FloatArray:

@@ -88,10 +88,8 @@ def make_discrete_cca(
     """
     rng = np.random.default_rng(random_state)
     draws = [partial(_simplex_columns, rng, loading_prior)] * 2
-    D, F = (
-        _loadings(n_features, columns, given, draws)
-        for columns, given in ((n_components, loadings), (n_private, private_loadings))
-    )
+    D = _loadings(n_features, n_components, loadings, draws)
+    F = _loadings(n_features, n_private, private_loadings, draws)
     sources = _gamma(rng, n_samples, D[0].shape[1], shape, length)
     counts = []
     for shared, private in zip(D, F):
@@ -140,11 +138,9 @@ def make_nongaussian_cca(
     (500, 6)
     """
     rng = np.random.default_rng(random_state)
-    n_noise = n_components if n_private is None else n_private
-    D, F = (
-        _loadings(n_features, columns, given, [partial(_uniform_columns, rng)] * 2)
-        for columns, given in ((n_components, loadings), (n_noise, private_loadings))
-    )
+    draws = [partial(_uniform_columns, rng)] * 2
+    D = _loadings(n_features, n_components, loadings, draws)
+    F = _loadings(n_features, n_components if n_private is None else n_private, private_loadings, draws)
     shared = _real_sources(rng, sources, n_samples, D[0].shape[1], shape, length)
     views = [
         shared @ own.T
@@ -182,11 +178,8 @@ def make_mixed_cca(
     """
     rng = np.random.default_rng(random_state)
     draws = [partial(_uniform_columns, rng), partial(_simplex_columns, rng, loading_prior)]
-    n_noise = n_components if n_private is None else n_private
-    D, F = (
-        _loadings(n_features, columns, given, draws)
-        for columns, given in ((n_components, loadings), (n_noise, private_loadings))
-    )
+    D = _loadings(n_features, n_components, loadings, draws)
+    F = _loadings(n_features, n_components if n_private is None else n_private, private_loadings, draws)
     sources = _gamma(rng, n_samples, D[0].shape[1], shape, length)
     noise = _real_sources(rng, "gamma", n_samples, F[0].shape[1], private_shape, private_length)
     rates = sources @ D[1].T + _gamma(rng, n_samples, F[1].shape[1], private_shape, private_length) @ F[1].T

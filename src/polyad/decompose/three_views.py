@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import aslinearoperator
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
@@ -108,7 +109,8 @@ def symmetric_classes(pairings: dict[tuple[int, int, int], ThreeViews], n_compon
     values, vectors = values[::-1], vectors[:, ::-1]
     if not values[K - 1] > 1e-12 * values[0]:
         supported = int((values > 1e-12 * values[0]).sum())
-        message = f"The symmetric second moment has {supported} positive directions, and {K} classes were asked for"
+        directions = how_many(supported, "positive directions")
+        message = f"The symmetric second moment has {directions}, and {K} classes were asked for"
         raise RankError(message, supported=supported, spectrum=values)
     W = (vectors[:, :K] / np.sqrt(values[:K])).T
     tensor = np.einsum("fij,lf->ijl", pairings[0, 1, 2].third(W, W @ from_b), W @ from_c)

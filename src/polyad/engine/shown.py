@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from polyad.base.terminal import bar, can_draw
 from polyad.engine.progress import Report, following
 
-__all__ = ["follow_by_bar", "follow_by_lines", "shown_fit"]
-
 
 @contextmanager
 def follow_by_bar(description: str) -> Iterator[None]:

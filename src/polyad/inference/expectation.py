@@ -127,11 +127,11 @@ def em_step(
     Returns the expected tokens of each word in each topic and the log-likelihood given the shares of the documents,
     both to be added over shards; and the documents with what this pass expects.
     """
-    shares, likelihood, expected = expect(documents, table, iterations)
+    shares, likelihood, expected = e_step(documents, table, iterations)
     return (collect(expected, shares, table.topics, leave_out=table.token_scale is not None), likelihood), expected
 
 
-def expect(documents: Documents, table: TopicTable, iterations: Iterations) -> tuple[Table, Likelihood, Documents]:
+def e_step(documents: Documents, table: TopicTable, iterations: Iterations) -> tuple[Table, Likelihood, Documents]:
     """E step: return the shares of the documents, the log-likelihood given them, and the documents renewed."""
     cells, leave_out = documents.cells, table.token_scale is not None
     none = read_only(np.zeros((1, table.prior.size), np.float32))  # not looked at without

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.engine import Block, Source, rows
 from polyad.inference.cells import cells_of_block, padded_vector, topic_table
 from polyad.inference.expectation import Table
@@ -61,7 +62,7 @@ def topic_shares(
     topics, alpha = checked_topics(components, prior)
     n_words = sum(source.widths)
     if n_words != topics.shape[1]:
-        raise ValueError(f"The documents have {n_words} words, and the topics have {topics.shape[1]}.")
+        raise ValueError(f"The documents have {how_many(n_words, 'words')}, and the topics have {topics.shape[1]}.")
     return rows(infer_block, source, topic_table(topics), alpha, method, max_iter)
 
 

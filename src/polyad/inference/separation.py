@@ -54,6 +54,7 @@ def separate(
     max_fixed: int = 64,
     max_newton: int = 16,
     max_fits: int | None = None,
+    enough: float = 0.0,
     few: Source | None = None,
 ) -> Separation:
     """Return the unmixing matrix at which sources are independent, by likelihood steps.
@@ -73,6 +74,8 @@ def separate(
     max_fits
         Scores are fitted anew after so many steps and then kept, with which steps need fewer passes; None for all
         steps, so that it is forgotten where they began.
+    enough
+        Converged as well when two steps in a row have gained less than this of the log-likelihood of all rows.
     few
         Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
     """
@@ -81,6 +84,7 @@ def separate(
     unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
     scores = fitted_scores(pieces, few.n_rows, fun)
     sums, n_newton = _pass(source, mean, unmixing, scores), 0
+    gains = [np.inf, np.inf]
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
         step = _newton_step(sums, scores, source.n_rows)
         if max_fits is None or n_newton < max_fits:
@@ -88,8 +92,11 @@ def separate(
         moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
-        unmixing, sums = moved
+        unmixing, sums, gain = moved
+        gains.append(source.n_rows * gain)
         n_newton += 1
+        if max(gains[-2:]) < enough:
+            return Separation(unmixing, n_fixed, n_newton, _dependence(sums), True)
     return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
 
 
@@ -158,8 +165,8 @@ def _improved(
     scores: Scores,
     sums: Sums,
     step: FloatArray,
-) -> tuple[FloatArray, Sums] | None:
-    """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums.
+) -> tuple[FloatArray, Sums, float] | None:
+    """Return the unmixing matrix after a step, halved until the likelihood rises, its sums, and what it gained.
 
     Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
     """
@@ -175,7 +182,7 @@ def _improved(
             new = _pass(source, mean, moved, scores)
             gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume + np.log(scales).sum())
             if gain > -HARMLESS * step.shape[0]:
-                return moved, new
+                return moved, new, gain
         step = step / 2
     return None
 

@@ -15,8 +15,8 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, for_each, new_states, step, sum_over, total
 from polyad.inference.cells import Cells, Range, by_word, cells_of_block, padded_vector, read_only, topic_table
 from polyad.inference.expectation import Table
-from polyad.inference.kernels.topics import collect_words, padded
-from polyad.inference.kernels.variational import expect_variational
+from polyad.inference.kernels.topics import DocumentCells, collect_words, padded
+from polyad.inference.kernels.variational import VariationalShares, expect_variational
 from polyad.inference.polish import Polished, normalised_topics
 
 INNER = 5  # iterations for each document in a pass
@@ -57,18 +57,16 @@ def _variational_step(
     """One pass of variational EM over a shard; the state are the Dirichlet parameters of the documents."""
     cells, K, alpha, table = cells_of_block(shard), prior.size, padded_vector(prior), read_only(table)
     fresh = np.zeros((cells.shape[0], padded(K)), np.float32) if gamma is None else np.array(gamma)
-    weights, shift = np.empty_like(fresh), np.empty(cells.shape[0])
-    inverse = np.empty(cells.words.size, np.float32)
+    inverse, shift = np.empty(cells.words.size, np.float32), np.empty(cells.shape[0])
+    given = DocumentCells(cells.indptr, cells.words, cells.counts)
+    found = VariationalShares(fresh, np.empty_like(fresh), inverse, shift)
 
     def expect_range(documents: Range) -> float:
-        expect_variational(
-            *documents, cells.indptr, cells.words, cells.counts, table, alpha, K, INNER, gamma is not None,
-            fresh, weights, inverse, shift,
-        )  # fmt: skip
+        expect_variational(*documents, given, table, alpha, K, INNER, gamma is not None, found)
         return _evidence_bound(cells, fresh[slice(*documents), :K], inverse, shift[slice(*documents)], prior, documents)
 
     bound = sum_over(expect_range, cells.ranges)
-    return (_collected(cells, weights, table), bound), fresh
+    return (_collected(cells, found.weights, table), bound), fresh
 
 
 def _collected(cells: Cells, shares: Table, table: Table) -> Table:

@@ -4,8 +4,6 @@ Entries are not compressed. Numbers hardly shrink, the same model gives the same
 is installed, and an entry can never be larger than the file that it is in, so that there are no zip bombs.
 """
 
-from __future__ import annotations
-
 import os
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,9 +27,9 @@ class ModelFileError(ValueError):
 
     Parameters
     ----------
-    problem : str
+    problem
         What is wrong and what to do about it.
-    path : str, optional
+    path
         The file.
 
     Examples
@@ -63,7 +61,7 @@ class Archive:
 
     Attributes
     ----------
-    sizes : dict of str to int
+    sizes
         The bytes of each entry.
     """
 

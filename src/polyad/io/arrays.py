@@ -1,7 +1,5 @@
 """Arrays as `.npy` entries: written in C order as little-endian float64, and checked before a number is made."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 
@@ -37,15 +35,15 @@ def checked_array(data: bytes, name: str, shape: Any, rule: ArrayRule, axes: dic
 
     Parameters
     ----------
-    data : bytes
+    data
         The entry.
-    name : str
+    name
         The name of the array.
-    shape : list of int
+    shape
         The shape that the header declares.
-    rule : ArrayRule
+    rule
         What the array must be like.
-    axes : dict
+    axes
         The lengths of the axes that are known; those of this array are added.
     """
     _check_axes(name, shape, rule, axes)

@@ -1,11 +1,10 @@
 """What writers and readers of model files agree on: the header, its sums, and lists of words."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from polyad.base.plurals import how_many
 from polyad.io.archive import ModelFileError, Pieces
 from polyad.io.plain import to_json
 from polyad.io.registry import StoredClass
@@ -44,7 +43,7 @@ def section(header: Mapping[str, Any], key: str) -> dict[str, Any]:
     return found
 
 
-def view_of(key: str) -> str:
+def view_named_in(key: str) -> str:
     """Return the name of the view that an attribute such as x_text_options_ or text_options_.0 is about."""
     name, _, place = key.partition(".")
     return place or name.partition("_")[0]
@@ -67,7 +66,7 @@ def check_names(names: Mapping[str, Any], stored: StoredClass, axes: Mapping[str
             continue
         _check_words(key, words)
         if len(words) != axes[stored.names[key]]:
-            raise ModelFileError(f"{key} has {len(words)} words, and the model {axes[stored.names[key]]}")
+            raise ModelFileError(f"{key} has {how_many(len(words), 'words')}, and the model {axes[stored.names[key]]}")
 
 
 def _check_words(key: str, words: Any) -> None:

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from polyad.io.archive import MAX_BYTES, ModelFileError, open_archive, write_archive
-from polyad.io.header import FORMAT, HEADER, VERSION
+from polyad.io.header import HEADER
 from polyad.io.plain import parse_json
 from polyad.io.reading import read_header, read_model
 from polyad.io.writing import Options, Words, entries_of
-
-__all__ = ["FORMAT", "VERSION", "ModelFile", "fingerprint", "load", "read_model_file", "save"]
 
 if TYPE_CHECKING:
     from polyad import models
@@ -43,11 +41,11 @@ class ModelFile:
 
     Parameters
     ----------
-    model : estimator
+    model
         The fitted model, with ``vocabulary_`` and ``text_options_`` (None where the file has none); of two views with
         ``x_vocabulary_``, ``y_vocabulary_``, ``x_text_options_`` and ``y_text_options_``; of a list of views with the
         lists ``vocabularies_`` and ``text_options_``.
-    header : dict
+    header
         The header of the file.
     """
 
@@ -69,14 +67,14 @@ def save(
 
     Parameters
     ----------
-    model : estimator
+    model
         The fitted model, any of polyad's.
-    path : str or path
+    path
         The file, by custom named ``.polyad``.
-    vocabulary : sequence of str or mapping, optional
+    vocabulary
         The word of each column, or from words to columns; None takes those that the model knows. Of several views a
         tuple of such.
-    text_options : TextOptions, optional
+    text_options
         How the text was split, so that new text is treated alike; None takes what the model knows of its corpus. Of
         several views a tuple.
 
@@ -114,11 +112,11 @@ def load(path: str | os.PathLike[str], kind: type[Any] | None = None, *, max_byt
 
     Parameters
     ----------
-    path : str or path
+    path
         The file.
-    kind : class, optional
+    kind
         The class that the model must be of, such as `LDA`; a type checker then knows what is loaded.
-    max_bytes : int
+    max_bytes
         Larger files are refused.
 
     Returns
@@ -146,7 +144,7 @@ def read_model_file(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES,
     ----------
     path, max_bytes
         As for `load`.
-    bare : bool
+    bare
         Of a model of topics, give what was fitted alone: to be looked at, without the estimator and all that it loads.
     """
     with open_archive(path, max_bytes) as archive:

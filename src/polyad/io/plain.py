@@ -1,7 +1,5 @@
 """Plain values: parameters, fitted numbers and diagnostics to JSON and back, everything checked on the way in."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

@@ -1,7 +1,5 @@
 """The entries of an archive to a fitted model, everything checked on the way."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from polyad.base.names import checked_names
+from polyad.base.plurals import how_many
 from polyad.corpus.words.tokens import TextOptions
 from polyad.io.archive import Archive, ModelFileError
 from polyad.io.arrays import checked_array
@@ -21,7 +20,7 @@ from polyad.io.header import (
     fingerprint_of,
     n_asked,
     section,
-    view_of,
+    view_named_in,
 )
 from polyad.io.plain import diagnostics_from, parameters_from, parse_json, scalars_from
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass, is_column_names
@@ -52,7 +51,9 @@ def read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
     if stored.view_arrays:
         n_views = stored.count_views(section(header, "arrays"))
         if not 2 <= n_views <= MAX_VIEWS:
-            raise ModelFileError(f"it holds a {name} of {n_views} views; from 2 to {MAX_VIEWS} are possible")
+            raise ModelFileError(
+                f"it holds a {name} of {how_many(n_views, 'views')}; from 2 to {MAX_VIEWS} are possible"
+            )
         stored = stored.of_views(n_views)
     extra = any(key in section(header, "arrays") for key in stored.extra_row)
     return header, stored.with_extra_row(extra)
@@ -183,7 +184,7 @@ def _read_text_options(plain: Any, stored: StoredClass) -> dict[str, TextOptions
     keys = stored.text_options
     if len(keys) == 1:
         return {keys[0]: _one_text_options(plain)}
-    views = {view_of(key): key for key in keys}
+    views = {view_named_in(key): key for key in keys}
     if plain is None:
         return dict.fromkeys(keys)
     if not isinstance(plain, dict) or set(plain) != set(views):

@@ -3,22 +3,10 @@
 To store another model, add a line to `STORED`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, Literal
-
-__all__ = [
-    "LEAST_POSITIVE",
-    "MOST_POSITIVE",
-    "RUNTIME_PARAMETERS",
-    "STORED",
-    "ArrayRule",
-    "StoredClass",
-    "is_column_names",
-]
 
 # How to run, not what to compute: these belong to a machine and a moment, and are left at their defaults by loading.
 # So does the matrix that a fit began at.
@@ -72,11 +60,11 @@ class StoredClass:
     # Those of the scalars that files of older versions do not have, and what they are then.
     later_scalars: Mapping[str, float] = field(default_factory=dict)
 
-    def with_extra_row(self, present: bool) -> StoredClass:
+    def with_extra_row(self, present: bool) -> "StoredClass":
         """Return what is stored of a model with a row more than ``n_components``, or without."""
         return replace(self, arrays={**self.arrays, **self.extra_row}) if present else replace(self, extra_row={})
 
-    def of_views(self, n_views: int) -> StoredClass:
+    def of_views(self, n_views: int) -> "StoredClass":
         """Return what is stored of a model of so many views: entry 0, 1, ... of each list; others as they are."""
         if not self.view_arrays:
             return self

@@ -1,7 +1,5 @@
 """A fitted model to the entries of an archive."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
@@ -22,7 +20,7 @@ from polyad.io.header import (
     digest_of,
     fingerprint_of,
     n_asked,
-    view_of,
+    view_named_in,
 )
 from polyad.io.plain import diagnostics_to, parameters_to, scalars_to, to_json
 from polyad.io.registry import MAX_VIEWS, STORED, StoredClass
@@ -128,7 +126,7 @@ def _text_options_of(model: Any, stored: StoredClass, text_options: Options | No
     plain = {key: None if options is None else options.to_dict() for key, options in kept.items()}
     if len(keys) < 2:
         return plain.get("text_options_")
-    return {view_of(key): value for key, value in plain.items()} if any(plain.values()) else None
+    return {view_named_in(key): value for key, value in plain.items()} if any(plain.values()) else None
 
 
 def _one_for_each(keys: Sequence[str], given: Any, name: str) -> Sequence[Any]:

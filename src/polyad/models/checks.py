@@ -12,6 +12,14 @@ def refuse_unknown(name: str, value: object, known: Sequence[str]) -> None:
         raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, known))}.")
 
 
+def tags_of_counts(tags: Any) -> Any:
+    """Tell scikit-learn that the input is non-negative and may be sparse, and that floats stay as wide as they are."""
+    tags.input_tags.sparse = True
+    tags.input_tags.positive_only = True
+    tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+    return tags
+
+
 def refuse_bad_numbers(model: Any, *, whole: Mapping[str, int], numbers: Sequence[str] = ()) -> None:
     """Refuse parameters that are no whole numbers from some number up, or no numbers from 0 up."""
     for name, least in whole.items():

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from polyad.base.plurals import how_many
 from polyad.engine import Source, signal_blocks
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import is_dask_table, matrix_of, names_of_columns
@@ -73,7 +74,7 @@ def views_by_name(views: Mapping[str, Any], names: Sequence[str] | None) -> list
 def refuse_other_columns(found: int, expected: int, name: str) -> None:
     """Say that a view has another number of columns than at fit."""
     if found != expected:
-        raise ValueError(f"{name} has {found} columns, but the model was fitted with {expected}.")
+        raise ValueError(f"{name} has {how_many(found, 'columns')}, but the model was fitted with {expected}.")
 
 
 def refuse_other_names(view: Any, fitted: Sequence[str] | None, name: str) -> None:

@@ -69,7 +69,7 @@ def _warn_of_undetermined(diagnostics: Any) -> None:
         return
     shown = ", ".join(map(str, numbers[:10])) + (", ..." if len(numbers) > 10 else "")
     certainty = diagnostics.certainty[list(numbers)]
-    sure = f"{certainty.min():.2f}" + (f" to {certainty.max():.2f}" if len(numbers) > 1 else "")
+    sure = " to ".join(sorted({f"{certainty.min():.2f}", f"{certainty.max():.2f}"}))
     warn_caller(
         f"These data do not determine {len(numbers)} of the {diagnostics.certainty.size} components (number {shown}; "
         f"certainty {sure}): others would explain the moments as well. Do not read much into them; ask for fewer "

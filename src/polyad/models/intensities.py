@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special, stats
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.engine import Block, count_blocks, ordered_by_content, total
 from polyad.models.fitting import running
 from polyad.moments.counts.source_cumulants import left_inverse
@@ -91,9 +92,13 @@ def source_shapes(model: Any, X: Any, *, n_jobs: int | None = None) -> SourceSha
     with running(n_jobs):
         source = ordered_by_content(count_blocks(X))
         if source.n_columns != components.shape[1]:
-            raise ValueError(f"X has {source.n_columns} columns, but the model has {components.shape[1]} words.")
+            raise ValueError(
+                f"X has {how_many(source.n_columns, 'columns')}, but the model has {components.shape[1]} words."
+            )
         if source.n_rows < 2 * N_PARTS:
-            raise ValueError(f"X has {source.n_rows} documents; at least {2 * N_PARTS} are needed to tell errors.")
+            raise ValueError(
+                f"X has {how_many(source.n_rows, 'documents')}; at least {2 * N_PARTS} are needed to tell errors."
+            )
         word_totals = total(_word_totals, source)
         inverse = left_inverse(components, word_totals / source.n_rows)
         sums, sizes = total(_part_moments, source, inverse)

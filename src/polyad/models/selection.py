@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.decompose import RankError, diagonaliser, simplex_rows, whiten
 from polyad.engine import Planned, Source, count_blocks, every, expect, ordered_by_content, resident, stage, working
 from polyad.inference.heldout import completion_bits
@@ -170,7 +171,7 @@ def select_n_components(
         added = () if singled_out is None else (singled_out, singled_out + 1)
         candidates = sorted({K for K in (*candidates, *added) if reach >= K})
         if not candidates:
-            raise ValueError(f"The data support at most {reach} topics, fewer than any number asked for.")
+            raise ValueError(f"The data support at most {how_many(reach, 'topics')}, fewer than any number asked for.")
         expect(_plan(candidates))
         table = []
         for done, K in enumerate(candidates):
@@ -190,8 +191,8 @@ def _candidates(values: Sequence[int] | None, n_min: int, n_max: int, n_values: 
     chosen = sorted({int(K) for K in values if K >= 1 and limit >= K})
     if not chosen:
         raise ValueError(
-            f"None of the numbers of topics can be judged with {source.n_rows} documents and {source.n_columns} "
-            f"words; the most is {limit}."
+            f"None of the numbers of topics can be judged with {how_many(source.n_rows, 'documents')} and "
+            f"{how_many(source.n_columns, 'words')}; the most is {limit}."
         )
     return chosen
 
@@ -250,7 +251,7 @@ def _judge(
 
 def _stages(K: int) -> tuple[str, str, str, str]:
     """Return what is done to judge a number of topics, in words."""
-    name = f"{K} topic{'s' if K > 1 else ''}"
+    name = how_many(K, "topics")
     return name, f"{name}, one half", f"{name}, other half", f"{name}, judging"
 
 
@@ -270,17 +271,17 @@ def _recommend(table: list[dict[str, float]], singled_out: int | None) -> tuple[
     numbers = [int(row["n_components"]) for row in table]
     best = numbers[int(bits.argmin())]
     if len(table) == 1:
-        return numbers[0], f"{numbers[0]} topics: the only number that was judged."
+        return numbers[0], f"{how_many(numbers[0], 'topics')}: the only number that was judged."
     doubt = ""
     if singled_out is not None:
         own = float(bits[numbers.index(singled_out)])
         more = [value for number, value in zip(numbers, bits) if number > singled_out]
         if more and min(more) >= own + WORSE:
             return singled_out, (
-                f"{singled_out} topics: the spectrum falls sharply after them (and held-out bits are {own:.3f}, "
-                f"{own - bits.min():.3f} above the best, at {best})."
+                f"{how_many(singled_out, 'topics')}: the spectrum falls sharply after them (and held-out bits are "
+                f"{own:.3f}, {own - bits.min():.3f} above the best, at {best})."
             )
-        doubt = f" The spectrum falls after {singled_out} topics, " + (
+        doubt = f" The spectrum falls after {how_many(singled_out, 'topics')}, " + (
             f"but more predict words about as well or better ({min(more):.3f} bits against {own:.3f}): topics with few "
             "tokens may be hidden in its noise."
             if more
@@ -289,8 +290,8 @@ def _recommend(table: list[dict[str, float]], singled_out: int | None) -> tuple[
     fall = bits[0] - bits.min()
     if fall < 0.01:
         return numbers[0], (
-            f"{numbers[0]} topics: more do not predict held-out words better (best {bits.min():.3f} bits at {best})."
-            f"{doubt}"
+            f"{how_many(numbers[0], 'topics')}: more do not predict held-out words better (best {bits.min():.3f} "
+            f"bits at {best}).{doubt}"
         )
     enough = int(np.flatnonzero(bits <= bits[0] - ENOUGH * fall)[0])
     row = table[enough]
@@ -298,7 +299,8 @@ def _recommend(table: list[dict[str, float]], singled_out: int | None) -> tuple[
     if bits[-1] == bits.min() and bits[-2] - bits[-1] > STILL_FALLS:
         end = f" Bits still fall at {numbers[-1]}, where the range ends: judge larger numbers as well."
     return numbers[enough], (
-        f"{numbers[enough]} topics: the fewest with {ENOUGH:.0%} of what more topics gain in held-out bits "
+        f"{how_many(numbers[enough], 'topics')}: the fewest with {ENOUGH:.0%} of what more topics gain in held-out "
+        "bits "
         f"({row['bits']:.3f}; {bits[0]:.3f} at {numbers[0]}, best {bits.min():.3f} at {best}). Stability between "
         f"halves of the documents is {row['stability']:.2f}, coherence {row['coherence']:.2f}."
         + (doubt or " The spectrum singles out no number: fewer topics are broader and more stable, more are finer.")

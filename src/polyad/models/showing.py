@@ -5,11 +5,10 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from polyad.base.plurals import how_many
 from polyad.metrics.names import topic_names
 from polyad.models.fitting import is_fitted
 from polyad.models.text_sources import numbered_words
-
-__all__ = ["Shown", "ShownSelection"]
 
 SHOWN_TOPICS, SHOWN_WORDS = 50, 10
 
@@ -46,7 +45,7 @@ class ShownSelection:
         return f"{drawn}<p>{html.escape(self.reason)}</p>"
 
 
-class Shown:
+class ShownModel:
     """What models can show of themselves."""
 
     def report(self, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:
@@ -102,7 +101,7 @@ def _table(model: Any, components: Any, word_probabilities: Any, words: Sequence
         share = f"{model.topic_shares_[k]:.1%}"
         rows.append(f"<tr><td>{k}</td><td>{share}</td><td style='text-align:left'>{name}{listed}</td></tr>")
     more = len(components) - len(rows)
-    caption = f"{html.escape(type(model).__name__)}: {len(components):,} topics"
+    caption = f"{html.escape(type(model).__name__)}: {how_many(len(components), 'topics')}"
     caption += f", of which {len(rows)} are shown" if more > 0 else ""
     head = "<tr><th>topic</th><th>share</th><th style='text-align:left'>words</th></tr>"
     return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

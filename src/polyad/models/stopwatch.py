@@ -1,7 +1,7 @@
 """Seconds of the steps of a fit."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from polyad.engine.progress import stage
@@ -31,3 +31,14 @@ class StopWatch:
                 yield
         finally:
             self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - start
+
+
+def listed_seconds(seconds: Mapping[str, float]) -> str:
+    """Return the seconds of every step as a text.
+
+    Examples
+    --------
+    >>> listed_seconds({"moments": 0.251, "polish": 1.2})
+    'moments 0.25 s, polish 1.20 s'
+    """
+    return ", ".join(f"{name} {value:.2f} s" for name, value in seconds.items()) or "times not kept"

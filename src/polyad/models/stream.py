@@ -1,7 +1,9 @@
 """Documents that come in batches and are not kept: topics go on from the tokens that they stand for."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,11 +11,14 @@ from polyad.base.arrays import FloatArray
 from polyad.corpus import Corpus, align_vocabulary
 from polyad.engine import Block, Source, step
 from polyad.inference.cells import padded_vector, topic_table
-from polyad.inference.expectation import Iterations, Likelihood, Table, TopicTable, collect, expect, prepare_documents
+from polyad.inference.expectation import Iterations, Likelihood, Table, TopicTable, collect, e_step, prepare_documents
 from polyad.inference.polish import SMOOTHING
 from polyad.models.features import refuse_other_words
 from polyad.models.topics.base import INFERENCE_ITERATIONS
 from polyad.moments import summarise_counts
+
+if TYPE_CHECKING:
+    from polyad.models.topics.lda import LDA
 
 PASSES = 2  # over a batch: the second sees topics that have learned from the first
 
@@ -31,7 +36,7 @@ class Tokens:
         """Tokens in all."""
         return float(self.by_topic.sum())
 
-    def plus(self, other: "Tokens", weight: float = 1.0) -> "Tokens":
+    def plus(self, other: Tokens, weight: float = 1.0) -> Tokens:
         """Return the sum with a part of another."""
         return Tokens(
             self.by_topic + weight * other.by_topic,
@@ -39,11 +44,11 @@ class Tokens:
             self.n_documents + int(np.sign(weight)) * other.n_documents,
         )
 
-    def kept(self, share: float) -> "Tokens":
+    def kept(self, share: float) -> Tokens:
         """Return the share that is not forgotten; documents stay counted."""
         return replace(self, by_topic=share * self.by_topic, words=share * self.words)
 
-    def with_words(self, n_new: int) -> "Tokens":
+    def with_words(self, n_new: int) -> Tokens:
         """Return the same with new words, of which nothing is known yet."""
         return replace(self, by_topic=np.pad(self.by_topic, ((0, 0), (0, n_new))), words=np.pad(self.words, (0, n_new)))
 
@@ -90,7 +95,7 @@ def tokens_in(source: Source, before: Tokens, prior: FloatArray) -> tuple[Tokens
 
 def _expected(shard: Block, _: None, table: TopicTable, K: int) -> tuple[tuple[Table, Likelihood], None]:
     documents = prepare_documents(shard, None, None, K)[1]
-    shares, likelihood, expected = expect(documents, table, Iterations(INFERENCE_ITERATIONS))
+    shares, likelihood, expected = e_step(documents, table, Iterations(INFERENCE_ITERATIONS))
     return (collect(expected, shares, table.topics), likelihood), None
 
 
@@ -126,7 +131,7 @@ def grown(model: Any, X: Any) -> tuple[tuple[str, ...], Any]:
     return words, align_vocabulary(X, words)
 
 
-def merge(*models: Any, start: Any = None) -> Any:
+def merge(*models: LDA, start: LDA | None = None) -> LDA:
     """Return one model of all documents that several models of the same topics have seen.
 
     Parameters
@@ -177,7 +182,7 @@ def merge(*models: Any, start: Any = None) -> Any:
             words=np.maximum(tokens.words, 0.0),
             n_documents=n_documents,
         )
-    merged = copied(first)
+    merged: LDA = copied(first)
     take_over(merged, tokens)
     return merged
 

@@ -11,7 +11,7 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, step
 from polyad.engine.sources import aligned, rows_of_block
 from polyad.inference.cells import padded_vector, topic_table
-from polyad.inference.expectation import Iterations, Table, TopicTable, collect, expect, prepare_documents
+from polyad.inference.expectation import Iterations, Table, TopicTable, collect, e_step, prepare_documents
 from polyad.inference.polish import SMOOTHING
 from polyad.models.fitting import running
 from polyad.models.topics.base import INFERENCE_ITERATIONS
@@ -103,7 +103,7 @@ def _group_counts(shard: Block, _: None, table: TopicTable, n_groups: int, K: in
         chosen = np.flatnonzero(np.arange(shard.start, shard.start + shard.n_rows) % n_groups == group)
         if chosen.size:
             documents = prepare_documents(rows_of_block(shard, chosen), None, None, K)[1]
-            shares, _likelihood, expected = expect(documents, table, Iterations(INFERENCE_ITERATIONS))
+            shares, _likelihood, expected = e_step(documents, table, Iterations(INFERENCE_ITERATIONS))
             found[group] = collect(expected, shares, table.topics)[:, :K]
     return found, None
 

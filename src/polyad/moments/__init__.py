@@ -6,6 +6,7 @@ whitened, so that no array with two vocabulary axes is built.
 """
 
 from polyad.moments.counts.bounds import SampleAccuracy, lda_accuracy, sample_accuracy
+from polyad.moments.counts.concentration import estimate_concentration
 from polyad.moments.counts.discrete_ica import discrete_ica_moments, generalised_covariances
 from polyad.moments.counts.discrete_ica_accuracy import SourceCumulants, discrete_ica_accuracy, gamma_cumulants
 from polyad.moments.counts.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
@@ -34,6 +35,7 @@ __all__ = [
     "discrete_ica_moments",
     "discrete_ica_population",
     "document_weights",
+    "estimate_concentration",
     "fourth_order_targets",
     "gamma_cumulants",
     "generalised_covariances",

@@ -136,14 +136,14 @@ def topic_map(model: Any) -> Any:
     view = subject.views[0]
     ranked = top_words(word_scores(view.components, view.word_probabilities), 6)
     words = [", ".join(visible(str(view.words[m]), 24) for m in row) for row in ranked]
-    return drawing.circles(geometry.topic_map(shared, shares), _names(subject), shares.tolist(), words)
+    return drawing.circles(geometry.map_of_topics(shared, shares), _names(subject), shares.tolist(), words)
 
 
 def topic_tree(model: Any) -> Any:
     """Draw a tree of topics: those that share most words join first."""
     subject = subject_of(model, None)
     shared = geometry.shared_mass([view.components for view in subject.views])
-    return drawing.tree_lines(geometry.topic_tree(shared), _names(subject))
+    return drawing.tree_lines(geometry.tree_of_topics(shared), _names(subject))
 
 
 def topic_shares(model: Any, X: Any, dates: Any = None) -> Any:

@@ -8,8 +8,6 @@ import numpy as np
 from polyad.report.extra import import_altair
 from polyad.report.geometry import Map, Tree
 
-__all__ = ["COLOURS", "areas", "bars", "circles", "heat", "lines", "matrix", "tree_lines"]
-
 ACCENT = "#1f6feb"
 CHOSEN = "#d9480f"
 QUIET = "#8b949e"

@@ -9,8 +9,6 @@ from scipy import sparse
 from polyad.corpus.words.languages import stem_words
 from polyad.corpus.words.tokens import TextOptions, cut_pieces, word_pattern, words_of_piece
 
-__all__ = ["excerpt", "visible", "word_excerpt"]
-
 CHARACTERS = 360
 LOOKED_AT = 60_000  # characters of a document
 LEAD = 40  # characters before the first marked word

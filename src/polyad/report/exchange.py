@@ -3,15 +3,11 @@
 Topics keep their numbers everywhere. The libraries are imported only when an object of theirs is made.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-__all__ = ["to_anndata", "to_gensim", "to_pyldavis", "write_topics"]
 
 TABLE_ENDINGS = (".parquet", ".csv", ".jsonl")
 
@@ -64,7 +60,7 @@ def _word_totals(block: Any) -> Any:
     return np.asarray(block.rows.sum(axis=0)).ravel()
 
 
-def to_gensim(model: Any) -> Any:
+def gensim_model(model: Any) -> Any:
     """Return a gensim ``LdaModel`` with the topics and the prior of a model.
 
     Its ``get_topics()`` are the rows of ``components_``, and it infers shares by gensim's own rule.
@@ -96,7 +92,7 @@ def to_gensim(model: Any) -> Any:
     return made
 
 
-def to_anndata(model: Any, data: Any, *, key: str = "topics") -> None:
+def write_to_anndata(model: Any, data: Any, *, key: str = "topics") -> None:
     """Write what a model found into an AnnData, observations being documents and variables words.
 
     Parameters

@@ -11,8 +11,6 @@ from typing import Any
 
 from polyad.base.atomic import atomic_write
 
-__all__ = ["drawing_library", "import_altair", "import_vl_convert"]
-
 _MISSING = (
     "Charts and reports need the packages altair and vl-convert-python; pip install 'polyad[report]' brings them."
 )

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from polyad.base.plurals import how_many
 from polyad.report.drawing import lines
-
-__all__ = ["CHOICE", "JUDGED", "fit_charts", "fit_facts", "leading_spectrum", "likelihood_passes", "selection_charts"]
 
 # A chart, its title, and a sentence about it.
 Told = dict[str, tuple[Any, str, str]]
@@ -31,11 +30,17 @@ def fit_facts(model: Any) -> list[tuple[str, str]]:
         facts.append(
             (
                 "Texts",
-                f"{found.n_documents:,} documents, {found.n_tokens:,.0f} words, {found.n_words:,} of them different",
+                f"{how_many(found.n_documents, 'documents')}, {found.n_tokens:,.0f} words, {found.n_words:,} of "
+                "them different",
             )
         )
     if getattr(found, "n_too_short", 0):
-        facts.append(("Too short", f"{found.n_too_short:,} documents with fewer than 3 words, which teach nothing"))
+        facts.append(
+            (
+                "Too short",
+                f"{how_many(found.n_too_short, 'documents')} with fewer than 3 words, of no use to learn from",
+            )
+        )
     if getattr(found, "n_unseen_words", 0):
         facts.append(("Never seen", f"{found.n_unseen_words:,} words of the vocabulary are in no document"))
     certainty = np.asarray(getattr(found, "certainty", ()))
@@ -48,7 +53,9 @@ def fit_facts(model: Any) -> list[tuple[str, str]]:
         facts.append(("Misfit", f"{found.energy:.1%} of the third moments are off the diagonal (0% fits the model)"))
     objective = list(getattr(found, "objective", ()))
     if objective:
-        facts.append(("Likelihood", f"{objective[-1]:.3f} nats for each observation after {len(objective):,} passes"))
+        facts.append(
+            ("Likelihood", f"{objective[-1]:.3f} nats for each observation after {how_many(len(objective), 'passes')}")
+        )
     if hasattr(found, "converged"):
         facts.append(("Converged", "yes" if found.converged else "no: more iterations may change the result"))
     if getattr(found, "note", ""):

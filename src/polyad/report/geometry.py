@@ -12,8 +12,6 @@ from scipy.spatial.distance import cdist, squareform
 
 from polyad.base.arrays import FloatArray
 
-__all__ = ["Map", "Tree", "shared_mass", "topic_map", "topic_tree"]
-
 MOST_WORK = 2e9  # topics x topics x words: above this only the words that matter most are compared
 COVERED = 0.2  # share of the map that the circles take together
 LEAST_RADIUS = 0.011  # of a side: still to be seen, and to be hit with a finger where topics are few
@@ -63,7 +61,7 @@ def _overlap(topics: FloatArray) -> FloatArray:
     return np.clip(1 - cdist(topics, topics, "cityblock") / 2, 0, 1)
 
 
-def topic_map(shared: FloatArray, shares: FloatArray) -> Map:
+def map_of_topics(shared: FloatArray, shares: FloatArray) -> Map:
     """Place topics so that those with much in common are close: classical scaling, then circles pushed apart.
 
     Parameters
@@ -75,7 +73,7 @@ def topic_map(shared: FloatArray, shares: FloatArray) -> Map:
 
     Examples
     --------
-    >>> found = topic_map(np.array([[1, .5, 0], [.5, 1, 0], [0, 0, 1]]), np.array([.5, .3, .2]))
+    >>> found = map_of_topics(np.array([[1, .5, 0], [.5, 1, 0], [0, 0, 1]]), np.array([.5, .3, .2]))
     >>> distance = np.hypot(np.subtract.outer(found.x, found.x), np.subtract.outer(found.y, found.y))
     >>> bool(distance[0, 1] < distance[0, 2])
     True
@@ -147,12 +145,12 @@ def _room(points: FloatArray, radius: FloatArray) -> float:
     return float(min(1.0, (distance / radius[pairs].sum(axis=1)).min(initial=1.0)))
 
 
-def topic_tree(shared: FloatArray) -> Tree:
+def tree_of_topics(shared: FloatArray) -> Tree:
     """Join topics step by step, those that share most first (average linkage).
 
     Examples
     --------
-    >>> tree = topic_tree(np.array([[1, .1, .6], [.1, 1, .2], [.6, .2, 1]]))
+    >>> tree = tree_of_topics(np.array([[1, .1, .6], [.1, 1, .2], [.6, .2, 1]]))
     >>> tree.leaves, [round(float(branch[-1]), 2) for branch in tree.branches]
     ((1, 2, 0), [0.85, 0.4])
     """

@@ -15,8 +15,6 @@ from polyad.corpus.formats.columns import read_column
 from polyad.corpus.indexing.folder import is_indexed
 from polyad.report.periods import Labels, groups_of, periods_of
 
-__all__ = ["Inputs", "read_inputs"]
-
 Rows = NDArray[np.intp]
 
 

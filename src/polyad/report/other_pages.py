@@ -13,8 +13,6 @@ from polyad.report.fit_facts import fit_charts, fit_facts, selection_charts
 from polyad.report.page import Page
 from polyad.report.signals import spectrogram, waveform
 
-__all__ = ["other_page"]
-
 MOST_SIGNALS = 12  # drawn
 MOST_ROWS = 60  # of a matrix that is drawn whole
 MOST_STEPS = 400  # of a decoded path

@@ -14,8 +14,6 @@ from polyad.base.atomic import atomic_write
 from polyad.report.excerpts import visible
 from polyad.report.extra import drawing_library
 
-__all__ = ["Page", "render", "write_page"]
-
 
 @dataclass(frozen=True)
 class Page:

@@ -16,14 +16,12 @@ from polyad.models.fitting import running
 from polyad.report.periods import Labels
 from polyad.report.subject import Subject
 
-__all__ = ["Documents", "Gathered", "gather"]
-
 MOST_SHARES = 1 << 22  # numbers of topic shares in memory at a time
 SURE = 20.0  # tokens: a shorter document has its topic by chance more often than others
 
 
 @dataclass(frozen=True)
-class Documents:
+class TypicalDocuments:
     """The most typical documents of all topics."""
 
     rows: NDArray[np.intp]  # their numbers in the data, ascending
@@ -37,7 +35,7 @@ class Documents:
 class Gathered:
     """What was gathered of all documents."""
 
-    documents: Documents  # the most typical ones
+    documents: TypicalDocuments  # the most typical ones
     # In all.
     n_documents: int
     n_tokens: float
@@ -112,7 +110,7 @@ def _typical(shares: FloatArray, lengths: FloatArray) -> FloatArray:
     return shares * (lengths / (lengths + SURE))[:, None]
 
 
-def _chosen(subject: Subject, source: Source, best: NDArray[np.intp]) -> Documents:
+def _chosen(subject: Subject, source: Source, best: NDArray[np.intp]) -> TypicalDocuments:
     """Look up the documents that were chosen, by their rows."""
     rows = np.unique(best)
     place = {int(row): at for at, row in enumerate(rows)}
@@ -124,7 +122,7 @@ def _chosen(subject: Subject, source: Source, best: NDArray[np.intp]) -> Documen
                 kept.append(sparse.csr_array(view[own]))
     found = tuple(sparse.csr_array(sparse.vstack(kept)) for kept in counts)
     chosen = aligned(*map(count_blocks, found))
-    return Documents(
+    return TypicalDocuments(
         rows,
         tuple(tuple(place[int(row)] for row in own) for own in best),
         subject.shares(chosen),

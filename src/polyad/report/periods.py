@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Labels", "groups_of", "periods_of"]
-
 MOST_PERIODS = 100
 MOST_GROUPS = 30
 

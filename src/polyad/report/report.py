@@ -10,16 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.corpus import CorpusSource
 from polyad.models.features import views_by_name
 from polyad.models.text_sources import words_of
-from polyad.models.topics.base import TopicModel
-from polyad.models.views.polylingual import PolylingualLDA
 from polyad.report.extra import import_altair, import_vl_convert
 from polyad.report.fit_facts import CHOICE, JUDGED, selection_charts
 from polyad.report.inputs import Inputs, read_inputs
 from polyad.report.page import Page, write_page
 from polyad.report.subject import subject_of
 from polyad.report.topics_page import topics_page
-
-__all__ = ["make_page", "selection_page", "write_report", "write_selection"]
 
 
 def write_report(model: Any, path: str | os.PathLike[str], X: Any = None, **options: Any) -> None:
@@ -152,11 +148,11 @@ def make_page(
     title = f"{type(model).__name__} report" if title is None else title
     settings: dict[str, Any] = {"selection": selection, "n_words": n_words, "n_documents": n_documents}
     settings |= {"uncertainty": uncertainty, "n_jobs": n_jobs}
-    if isinstance(model, TopicModel):
+    if model.has_topics and model.n_views == 1:
         over = partial(_over_words_of, model)
         inputs = read_inputs(X, texts, ids, dates, groups, over=over)
         return topics_page(subject_of(model, inputs.X), [inputs], title=title, **settings)
-    if isinstance(model, PolylingualLDA):
+    if model.has_topics and model.n_views == 0:  # a list of texts
         views = _aligned_inputs(model, X, texts, ids, dates, groups)
         found = subject_of(model, None if X is None else [view.X for view in views], view_names)
         return topics_page(found, views, title=title, **settings)

@@ -13,8 +13,6 @@ from polyad.base.arrays import FloatArray
 from polyad.report.drawing import ACCENT, CHART_WIDTH
 from polyad.report.extra import import_altair
 
-__all__ = ["envelope", "levels", "png", "spectrogram", "waveform"]
-
 POINTS = 600  # of a drawn signal
 LEAST_LEVEL = -60.0  # decibels below the strongest; what is weaker is drawn alike
 # From weak to strong, as bright as they are strong, told apart also by those who see no red or green.

@@ -11,9 +11,7 @@ from polyad.engine import Source
 from polyad.engine.sources import aligned
 from polyad.inference.posterior import topic_shares
 from polyad.models.text_sources import words_of
-from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel
-
-__all__ = ["Subject", "TopicView", "subject_of"]
+from polyad.models.topics.base import INFERENCE_ITERATIONS
 
 Shares = Callable[[Source], FloatArray]
 
@@ -57,7 +55,7 @@ def subject_of(model: Any, X: Any, view_names: Sequence[str] | None = None) -> S
     view_names
         What the texts of aligned ones are called; by default as in the fit.
     """
-    if isinstance(model, TopicModel):
+    if model.n_views == 1:
         view = TopicView(
             "", model.components_, model.word_probabilities_, words_of(model), getattr(model, "text_options_", None)
         )

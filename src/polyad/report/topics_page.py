@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.base.determined import DETERMINED
 from polyad.base.names import given_names
+from polyad.base.plurals import how_many
 from polyad.engine.sources import view_of
 from polyad.metrics.coherence import npmi_coherence
 from polyad.metrics.names import suggested_names
@@ -18,15 +19,13 @@ from polyad.models.uncertainty import bootstrap
 from polyad.report.drawing import COLOURS, REST, areas, circles, coloured_topics, heat, tree_lines
 from polyad.report.excerpts import Segments, excerpt, visible, word_excerpt
 from polyad.report.fit_facts import fit_charts, fit_facts, selection_charts
-from polyad.report.geometry import shared_mass, topic_map, topic_tree
+from polyad.report.geometry import map_of_topics, shared_mass, tree_of_topics
 from polyad.report.inputs import Inputs
 from polyad.report.page import Page
 from polyad.report.passes import Gathered, gather
 from polyad.report.periods import Labels
 from polyad.report.subject import Subject, TopicView
 from polyad.report.words import ShownWords, shown_words
-
-__all__ = ["topics_page"]
 
 MARKED = 60  # of a topic's most relevant words are marked in documents
 MOST_DOCUMENTS = 800  # in all, where that leaves three for each topic
@@ -79,9 +78,9 @@ def topics_page(
     certainty = np.asarray(getattr(subject.model.diagnostics_, "certainty", ()))
     _add(topics, "certainty", certainty if certainty.size == len(topics) else None)
     words_of_topics = [", ".join(visible(subject.views[0].words[at], 24) for at in row[:6]) for row in top[0]]
-    charts = {"map": circles(topic_map(mass, shares), names, shares.tolist(), words_of_topics)}
+    charts = {"map": circles(map_of_topics(mass, shares), names, shares.tolist(), words_of_topics)}
     if 2 < len(topics) <= LARGEST_TREE:
-        charts["tree"] = tree_lines(topic_tree(mass), names)
+        charts["tree"] = tree_lines(tree_of_topics(mass), names)
     data: dict[str, Any] = {
         "kind": "topics",
         "determined": DETERMINED,
@@ -291,5 +290,7 @@ def _division_note(labels: Labels, what: str, note: str) -> str:
 
 def _lead(subject: Subject) -> str:
     found = subject.model.diagnostics_
-    size = f"{found.n_documents:,} documents, {found.n_tokens:,.0f} words, {found.n_words:,} of them different"
-    return f"{subject.n_topics:,} topics of {size}. {type(subject.model).__name__}."
+    size = (
+        f"{how_many(found.n_documents, 'documents')}, {found.n_tokens:,.0f} words, {found.n_words:,} of them different"
+    )
+    return f"{how_many(subject.n_topics, 'topics')} of {size}. {type(subject.model).__name__}."

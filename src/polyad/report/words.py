@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.metrics.words import top_words
 
-__all__ = ["ShownWords", "shown_words"]
-
 WEIGHTS = np.linspace(0, 1, 11)  # positions of the slider
 MOST_WORDS = 12_000  # that can be searched for
 TOPICS_OF_WORD = 5

@@ -126,17 +126,17 @@ def hostile():
 
 
 EXPECTED = {
-    "one.ldac": "there would be 2,147,483,647 words for 1 entries",
-    "shape.npz": "there would be 2,147,483,647 rows for 1 entries",
+    "one.ldac": "there would be 2,147,483,647 words for 1 entry",
+    "shape.npz": "there would be 2,147,483,647 rows for 1 entry",
     "bzip2.npz": "in a way that save_npz does not use",
     "deflated.npz": "unpack to 24,",
     "lies.npz": "not as large as it declares",
     "words.mtx": "unpack to 4,",
     "line.ldac.gz": "line 1: the line is longer than 8,388,608 bytes",
     "docword.line.txt.gz": "line 5: the line is longer than 8,388,608 bytes",
-    "docword.header.txt": "2,000,000,000 documents for 1 entries",
-    "docword.last.txt": "2,000,000,000 documents for 1 entries",
-    "header.mtx": "2,000,000,000 documents for 1 entries",
+    "docword.header.txt": "2,000,000,000 documents for 1 entry",
+    "docword.last.txt": "2,000,000,000 documents for 1 entry",
+    "header.mtx": "2,000,000,000 documents for 1 entry",
     "shared.parquet": "unpack to 4,",
     "nulls.parquet": "rows that are read from",
     "pages.parquet": "unpack to 6,",

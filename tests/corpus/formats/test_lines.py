@@ -6,13 +6,15 @@ import pytest
 
 from polyad.corpus.documents import CorpusError, Tally
 from polyad.corpus.formats.lines import check_encoding, decode, read_lines
+from polyad.corpus.formats.options import ReadOptions
 from polyad.corpus.formats.streams import open_stream
 
 
 def lines(path, *, encoding=None, errors="strict", max_bytes=1000, skip_bad=False):
     tally = Tally(skip_bad)
     with open_stream(path) as stream:
-        found = list(read_lines(stream, tally, encoding=encoding, errors=errors, max_bytes=max_bytes))
+        options = ReadOptions(encoding=encoding, errors=errors, max_document_bytes=max_bytes)
+        found = list(read_lines(stream, tally, options))
     return found, tally
 
 

@@ -31,7 +31,7 @@ def test_a_folder_is_read_in_order_of_its_paths(tmp_path):
 def test_a_pattern_picks_files(tmp_path):
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "a.csv").write_text("b")
-    with pytest.raises(CorpusError, match=r"1 tables of documents \('a.csv'\)"):
+    with pytest.raises(CorpusError, match=r"1 table of documents \('a.csv'\)"):
         list(DocumentReader(tmp_path))
     assert [document.id for document in DocumentReader(tmp_path, ReadOptions(pattern="*.txt"))] == ["a.txt"]
 
@@ -103,7 +103,7 @@ def test_an_empty_folder_and_an_empty_file_have_no_documents(tmp_path):
 
 def test_a_file_of_carriage_returns_is_told(tmp_path):
     (tmp_path / "mac.txt").write_bytes(b"the rain\rthe wind\rthe sea\r")
-    with pytest.warns(UserWarning, match=r"mac\.txt, line 1: there are 2 carriage returns in the line"):
+    with pytest.warns(UserWarning, match=r"mac\.txt, line 1: 2 carriage returns in the line, "):
         corpus = read_corpus(tmp_path / "mac.txt")
     assert corpus.report.reading.suspicious == 1
     (tmp_path / "dos.txt").write_bytes(b"the rain\r\nthe wind\r\n")
@@ -116,7 +116,14 @@ def test_a_link_to_a_pipe_is_passed_over(tmp_path):
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("rain")
     (tmp_path / "texts" / "b.txt").symlink_to(tmp_path / "pipe")
-    assert [document.id for document in DocumentReader(tmp_path / "texts")] == ["a.txt"]
+    reader = DocumentReader(tmp_path / "texts")
+    assert [document.id for document in reader] == ["a.txt"]
+    assert reader.report.suspicious == 1
+    assert reader.report.suspicious_examples[0].endswith(
+        "b.txt: this is a pipe or a device and no file, and is passed over."
+    )
+    with pytest.warns(UserWarning, match=r"b\.txt: this is a pipe"):
+        read_corpus(tmp_path / "texts")
     (tmp_path / "texts" / "c.txt").symlink_to(tmp_path / "nowhere")
     with pytest.raises(CorpusError, match="no such file"):
         list(DocumentReader(tmp_path / "texts"))

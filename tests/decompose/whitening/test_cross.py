@@ -76,7 +76,7 @@ def test_the_cca_metric_whitens_a_covariance():
 
 def test_rank_below_the_components_is_refused():
     S12 = np.outer(np.arange(1.0, 4.0), np.ones(3))
-    with pytest.raises(RankError, match="only 1 directions, and 2 components") as raised:
+    with pytest.raises(RankError, match="only 1 direction, and 2 components") as raised:
         cross_whiten(aslinearoperator(S12), 2)
     assert raised.value.supported == 1
     with pytest.raises(ValueError, match="X has 3 columns and Y has 3"):

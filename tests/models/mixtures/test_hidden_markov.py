@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -225,8 +226,12 @@ def test_a_saved_model_comes_back(tmp_path, emission):
 @pytest.mark.parametrize("lengths", [[1] * 30, [2] * 15])
 def test_sequences_too_short_for_windows_are_learned_from_groups(lengths):
     draw = make_hmm(1, 30, 4, 2)
-    with pytest.warns(UserWarning, match="no sequence has as many rows as a window"):
+    with warnings.catch_warnings(record=True, action="always") as told:
         model = HiddenMarkov(2, start="moments").fit(draw.X, lengths)
+    said = " ".join(str(warning.message) for warning in told)
+    assert "no sequence has as many rows as a window" in said
+    assert ("No sequence has two rows: what comes after a state is not known" in said) == (lengths[0] == 1)
+    assert np.allclose(model.transmat_, 0.5) == (lengths[0] == 1)
     assert model.diagnostics_.start == "seeds"
     assert np.isfinite(model.score(draw.X, lengths))
 
@@ -239,6 +244,9 @@ def test_sequences_too_short_for_windows_are_learned_from_groups(lengths):
         (np.array([[0, 1], [1, 0]]), None, {}, "shape .2, 2.; symbols are one column"),
         (np.array(["a", "b"]), None, {}, "Number them first"),
         ([np.array([0, 1]), np.array([], int)], None, {}, "Sequence 1 is empty"),
+        ([], None, {}, "X is empty: it has not one row"),
+        (np.array([[0.0], [np.nan]]), None, {}, "symbol nan at row 1"),
+        (np.array([0]), None, {"n_components": 2}, "X has 1 row, and 2 states were asked for"),
         (np.array([0, 1, 1]), [2, 2], {}, "lengths sum to 4, and X has 3 rows"),
         (np.array([0, 1, 1]), [3, 0], {}, r"lengths\[1\] is 0"),
         (np.array([0, 1, 1]), [1.5, 1.5], {}, "a list of whole numbers"),

@@ -245,6 +245,9 @@ def test_views_that_show_too_little_are_told_and_seeds_take_over():
     with pytest.warns(UserWarning, match="do not tell 4 classes apart"):
         model = MultiViewMixture(4, start="moments").fit(draw.views)
     assert model.diagnostics_.start == "seeds"
+    few = make_multiview_mixture(2000, (1, 8, 8), 4, kinds=("binary",) * 3)  # a view of rank 2
+    with pytest.warns(UserWarning, match="groups 0 and 2 of views do not tell 4 classes apart"):
+        MultiViewMixture(4, start="moments").fit(few.views)
     constant = [np.ones((20, 2)), np.zeros((20, 2)), np.full((20, 1), 2.5)]
     assert np.isfinite(MultiViewMixture(2).fit(constant).score(constant))
 
@@ -256,13 +259,19 @@ GOOD = [np.eye(4), np.eye(4) * 0.5, np.eye(4)]
     ("views", "options", "message"),
     [
         (GOOD[:2], {}, "There are 2 views, and a mixture of classes is told by 3 or more"),
-        (np.eye(4), {}, "The views are a ndarray; give a list of them"),
+        (GOOD[:1], {}, "There is 1 view, and a mixture of classes is told by 3 or more"),
+        (np.eye(4), {}, "The views are one ndarray; give a list of them"),
         ([*GOOD[:2], np.eye(5)], {}, "The views have 4, 4, 5 rows"),
         ([*GOOD[:2], None], {}, "A view is None"),
         ([*GOOD[:2], np.full((4, 2), np.inf)], {}, "View 2: it has the value inf at row 0, column 0"),
         ([*GOOD[:2], np.full((4, 2), 3.0)], {"kinds": ["binary", "gaussian", "binary"]}, "values are 0, 1, or NaN"),
         ([*GOOD[:2], np.array([[-1]] * 4)], {"kinds": ["binary", "gaussian", "categorical"]}, "category -1 at row 0"),
         ([*GOOD[:2], sparse.csr_array(-np.eye(4))], {}, "View 2: Negative values in data"),
+        (
+            [*GOOD[:2], np.full((4, 2), np.nan)],
+            {"kinds": ["binary", "gaussian", "counts"]},
+            "View 2: X has a missing count",
+        ),
         ([*GOOD[:2], np.array([["a"]] * 4)], {"kinds": "gaussian"}, "expected numbers, NaN where"),
         (GOOD, {"kinds": "poisson"}, "kinds has 'poisson'"),
         (GOOD, {"kinds": ["binary"]}, "a list of 3, one for each view"),

@@ -263,11 +263,37 @@ def test_seeds_of_a_chain_are_a_chain():
     source = sequences_of(count_blocks(rows), np.full(6, 50))
     summary = summarise_rows(source)
     blank = first_emission("multinomial", summary, 2, 0.01)
-    found = chain_from_seeds(source, row_features("multinomial", summary), blank, 2)
+    found = chain_from_seeds(source, row_features("multinomial", summary), blank, 2, neighbours=0.5, squares=True)
     assert found.start.sum() == pytest.approx(1.0)
     assert np.allclose(found.transitions.sum(axis=1), 1)
     assert (found.transitions > 0).all()
     assert (found.emission.probabilities > 0).all()
+
+
+def test_seeds_tell_states_by_their_variances_or_by_their_neighbours():
+    rng = np.random.default_rng(5)
+    states = np.repeat(rng.integers(0, 2, 100), 20)  # they last for long
+    wide = (1 + 9 * states)[:, None] * rng.standard_normal((2000, 3))
+    apart = states[:, None] * 1.2 + rng.standard_normal((2000, 3))
+
+    def found(rows, **options):
+        source = sequences_of(signal_blocks(rows), np.array([2000]))
+        summary = summarise_rows(source)
+        blank = first_emission("gaussian", summary, 2, 0.01)
+        return chain_from_seeds(source, row_features("gaussian", summary), blank, 2, **options)
+
+    by_variance, by_value = (found(wide, neighbours=0.0, squares=squares).emission for squares in (True, False))
+    assert np.ptp(by_variance.variances[:, 0]) > 2 * np.ptp(by_value.variances[:, 0])
+    alone, together = (found(apart, neighbours=weight, squares=False).transitions for weight in (0.0, 1.0))
+    assert np.diag(together).min() > np.diag(alone).max()  # of 0.95, the truth
+
+
+def test_values_are_started_from_three_kinds_of_groups():
+    source = sequences_of(signal_blocks(RNG.standard_normal((60, 2))), np.array([30, 30]))
+    options = {"start": "seeds", "window": None, "smoothing": 0.01, "softening": 0.0}
+    starts = chains.chain_starts(source, "gaussian", summarise_rows(source), 2, **options)[0]
+    assert list(starts) == ["seeds", "seeds of rows", "seeds of neighbours"]
+    assert len({chain.transitions.tobytes() for chain in starts.values()}) == 3
 
 
 def test_a_start_that_a_user_gives_is_made_orthogonal():

@@ -176,7 +176,7 @@ COUNTS = np.random.default_rng(0).poisson(3.0, (30, 4))
         (NonGaussianCCA(9), GOOD, GOOD, "X has 4 columns and Y has 4"),
         (NonGaussianCCA(2), GOOD, np.where(GOOD > 2, np.nan, GOOD), "Y has the value nan at row"),
         (NonGaussianCCA(2), np.ones((30, 4)), GOOD, "constant"),
-        (NonGaussianCCA(2), GOOD[:, :1] * np.ones((1, 4)), GOOD[:, :1] * np.ones((1, 4)), "only 1 directions"),
+        (NonGaussianCCA(2), GOOD[:, :1] * np.ones((1, 4)), GOOD[:, :1] * np.ones((1, 4)), "only 1 direction"),
         (NonGaussianCCA(2, statistics="odd"), GOOD, GOOD, "statistics is 'odd'"),
         (NonGaussianCCA(2, metric="odd"), GOOD, GOOD, "metric is 'odd'"),
         (NonGaussianCCA(2, method="odd"), GOOD, GOOD, "method is 'odd'"),
@@ -196,11 +196,11 @@ def test_bad_input_is_a_sentence(model, X, Y, message):
 def test_constant_columns_are_named():
     X = GOOD.copy()
     X[:, 2] = 5.0
-    with pytest.warns(UserWarning, match=r"1 columns of X are constant \(2\)") as caught:
+    with pytest.warns(UserWarning, match=r"X has 1 constant column \(2\)") as caught:
         model = NonGaussianCCA(2).fit(X, GOOD)
     assert caught[0].filename == __file__, "the warning points at the caller"
     assert np.allclose(model.x_loadings_[2], 0, atol=1e-8)
-    with pytest.warns(UserWarning, match="of Y are constant"):
+    with pytest.warns(UserWarning, match="Y has 1 constant column"):
         NonGaussianCCA(2).fit(GOOD, X)
     scaled = NonGaussianCCA(2, metric="scale").fit(X, GOOD)
     assert np.allclose(scaled.x_loadings_[2], 0, atol=1e-8)

@@ -6,6 +6,7 @@ import pytest
 import polyad
 from polyad import IndependentFactors
 from polyad.datasets import make_independent_factors
+from polyad.engine import count_blocks, signal_blocks, write_shards
 from polyad.metrics import amari_distance
 from polyad.models import NoiseWarning
 from polyad.moments.views.exchangeable import factor_population
@@ -31,6 +32,44 @@ def test_errors_shrink_with_the_rows(observation, factors, n_views):
     assert error(np.random.default_rng(0).standard_normal((3, 12)), sample) > 0.1
     if factors != "binary":  # which are both
         assert model.diagnostics_.statistics == ("fourth" if factors == "kurtotic" else "third")
+
+
+@pytest.mark.parametrize(
+    ("observation", "factors", "at_most"),
+    [
+        ("gaussian", "skewed", 0.7),
+        ("gaussian", "kurtotic", 0.8),
+        ("gaussian", "binary", 0.7),
+        pytest.param("poisson", "skewed", 0.9, marks=pytest.mark.slow),
+        pytest.param("poisson", "kurtotic", 0.9, marks=pytest.mark.slow),
+        pytest.param("poisson", "binary", 0.5, marks=pytest.mark.slow),
+    ],
+)
+def test_likelihood_steps_are_closer_to_the_truth_and_get_closer_with_the_rows(observation, factors, at_most):
+    errors = np.zeros((2, 2))
+    options = {"observation": observation, "factors": "binary" if factors == "binary" else "any"}
+    for n, N in enumerate((2000, 32_000)):
+        for seed in range(6):
+            sample = make_independent_factors(
+                N, 10, 3, n_views=2, factors=factors, observation=observation, noise=0.5, random_state=seed
+            )
+            for p, polish in enumerate(("off", "fast")):
+                model = IndependentFactors(3, polish=polish, **options).fit(sample.views)
+                errors[n, p] += error(model.components_, sample)
+    assert errors[1, 1] < 0.55 * errors[0, 1]
+    assert (errors[:, 1] < 1.1 * errors[:, 0]).all()
+    assert errors[:, 1].sum() < at_most * errors[:, 0].sum()
+
+
+def test_likelihood_steps_stand_noise_of_any_law():
+    rng = np.random.default_rng(3)
+    sample = make_independent_factors(20_000, 8, 3, n_views=2, noise=0.05)
+    between = sample.components[0] + sample.components[1]  # skewed noise along two factors at once
+    views = [view + rng.exponential(1.0, (20_000, 1)) * between for view in sample.views]
+    off, fast = (IndependentFactors(3, polish=polish).fit(views) for polish in ("off", "fast"))
+    assert error(fast.components_, sample) < 0.7 * error(off.components_, sample)
+    assert "polish" not in off.diagnostics_.seconds
+    assert np.allclose(fast.whitener_ @ fast.components_.T, np.eye(3), atol=1e-8)
 
 
 def test_scale_sign_and_order_follow_the_model():
@@ -80,13 +119,19 @@ def test_any_noise_needs_more_views_and_stands_noise_that_depends_on_the_factors
         IndependentFactors(2, observation="any", statistics="fourth").fit(views[:3])
 
 
-def test_rows_in_any_order_and_in_parts_give_the_same_bytes():
-    views = make_independent_factors(3000, 8, 2, observation="poisson", n_views=3).views
+@pytest.mark.parametrize("observation", ["gaussian", "poisson"])
+def test_rows_in_any_order_in_parts_and_from_shards_give_the_same_bytes(observation, tmp_path):
+    views = make_independent_factors(3000, 8, 2, observation=observation, n_views=3).views
     model = IndependentFactors(2).fit(views)
+    assert model.diagnostics_.n_iter > 0
     order = np.random.default_rng(0).permutation(3000)
+    check = count_blocks if observation == "poisson" else signal_blocks
     for other in (
         IndependentFactors(2, n_jobs=1).fit([view[order] for view in views]),
         IndependentFactors(2).fit([[view[:1000], view[1000:]] for view in views]),
+        IndependentFactors(2, observation=observation).fit(
+            [write_shards(check(view), tmp_path / str(number), "given") for number, view in enumerate(views)]
+        ),
     ):
         assert other.components_.tobytes() == model.components_.tobytes()
         assert other.noise_.tobytes() == model.noise_.tobytes()
@@ -124,16 +169,18 @@ def test_names_of_columns_are_those_of_any_view_and_kept_in_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("views", "options", "message"),
     [
-        ([np.eye(4)], {}, "There are 1 views, and 2 or more are needed"),
-        (np.eye(4), {}, "The views are a ndarray"),
+        ([np.eye(4)], {}, "There is 1 view, and 2 or more are needed"),
+        (np.eye(4), {}, "The views are one ndarray"),
         ([np.eye(4), np.eye(4)[:, :3]], {}, r"The views have \[4, 3\] columns"),
         ([np.eye(4), np.full((4, 4), np.nan)], {}, "View 1: X has the value nan"),
         ([np.eye(4), -np.eye(4)], {"observation": "poisson"}, "View 1: Negative values"),
         ([np.eye(4), np.eye(4)], {"observation": "binomial"}, "observation"),
         ([np.eye(4), np.eye(4)], {"factors": "ternary"}, "factors"),
         ([np.eye(4), np.eye(4)], {"statistics": "fifth"}, "statistics"),
+        ([np.eye(4), np.eye(4)], {"polish": "slow"}, "polish is 'slow'; give one of 'off', 'fast'"),
         ([np.eye(4), np.eye(4)], {"n_components": 5}, "only 4 columns"),
         ([np.ones((5, 3)), np.ones((5, 3))], {"observation": "gaussian"}, "directions"),
+        ([np.arange(9.0)[:, None] * np.ones(3)] * 2, {"n_components": 2}, "only 1 direction with a variance above"),
     ],
 )
 def test_bad_input_is_a_sentence(views, options, message):

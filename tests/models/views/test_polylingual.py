@@ -279,7 +279,7 @@ def test_bad_requests_are_sentences():
     model = PolylingualLDA(2, polish=0).fit(views)
     for given, message in (
         ([None, None], "All views are None"),
-        ([X], "1 views are given, and the model was fitted with 2"),
+        ([X], "There is 1 view, and the model was fitted with 2"),
         ([Y, None], "View 0 has 80 columns, but the model was fitted with 60"),
     ):
         with pytest.raises(ValueError, match=message):

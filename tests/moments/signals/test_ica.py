@@ -96,7 +96,7 @@ def test_many_components_use_fewer_contractions(monkeypatch):
 def test_generalised_covariances_agree_with_loops(unit):
     X, W = small()
     points = 0.3 * np.random.default_rng(1).standard_normal((2, 3))
-    compute = ica.generalised_covariances if unit == 1.0 else ica.characteristic_covariances
+    compute = ica.generalised_signal_covariances if unit == 1.0 else ica.characteristic_covariances
     found = compute(*signals_of(X, W), points)
     Z = (X - X.mean(0)) @ W.T
     for matrix, t in zip(found, points, strict=True):
@@ -134,7 +134,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
                     ica.third_cumulants(*signals),
                     ica.fourth_cumulants(*signals),
                     ica.characteristic_covariances(*signals, points),
-                    ica.generalised_covariances(*signals, points),
+                    ica.generalised_signal_covariances(*signals, points),
                 ]
             )
     assert all(np.array_equal(one, three) for one, three in zip(*found))
@@ -146,4 +146,4 @@ def test_what_cannot_be_estimated_is_refused():
         ica.third_cumulants(*signals_of(X, W))
     X, W = small()
     with pytest.raises(ValueError, match=r"effective sample size of .* out of 7. Use points with smaller"):
-        ica.generalised_covariances(*signals_of(X, W), 1e3 * np.eye(3))
+        ica.generalised_signal_covariances(*signals_of(X, W), 1e3 * np.eye(3))

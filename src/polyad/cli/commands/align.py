@@ -1,7 +1,5 @@
 """`polyad align`: which topic of one model is which topic of another."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer
@@ -9,8 +7,6 @@ import typer
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import model_topics, refuse_pairs
-
-__all__ = ["align"]
 
 
 def align(

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
-from polyad.cli.commands.fit2 import fitted_views, make_aligned_model, with_fitted_examples
+from polyad.cli.commands.fit2 import fit_views, make_aligned_model, with_fitted_examples
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, listed_sides
-from polyad.cli.reading import read_new_corpus
+from polyad.cli.reading import read_side
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
-
-__all__ = ["fit_aligned"]
 
 
 class FileOutput(SideOutput):
@@ -57,7 +56,7 @@ def fit_aligned(
     check_output(out, inputs, pattern=reading.pattern)
     check_report(page, paths, [*inputs, out], reading.pattern)
     sides = listed_sides(paths, reading)
-    read = [_read(side, words, running, shown) for side in sides]
+    read = [read_side(side, words, running.jobs, FileOutput(shown, side.name)) for side in sides]
     for side, corpus in zip(sides[1:], read[1:]):
         check_lengths([sides[0], side], read[0], corpus, ignore_ids=False)
         check_pairs([sides[0], side], read[0], corpus, ignore_ids=False)
@@ -66,7 +65,7 @@ def fit_aligned(
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(corpus.vocabulary) for corpus in read), output)
     views = {side.name: corpus for side, corpus in zip(sides, read)}
-    seconds, notes = fitted_views(estimator, views, output)
+    seconds, notes = fit_views(estimator, views, output)
     if out is not None:
         estimator.save(out)
     written = write_fit_report(page, estimator, read, sides, output)
@@ -97,28 +96,17 @@ def fit_aligned(
         show_paired_topics(output, found)
     times = [
         ("Reading", rate(reading_seconds, len(read) * len(read[0]))),
-        ("Fitting", rate(seconds, len(read[0])).replace("documents", "rows")),
+        ("Fitting", rate(seconds, len(read[0]), "rows")),
     ]
     output.facts([*times, *saved_facts(out), *written])
-
-
-def _read(side: Side, words: Words, running: Running, shown: Shown) -> Corpus:
-    from polyad.corpus import CorpusError
-
-    try:
-        return read_new_corpus(side.path, side.reading, words, running.jobs, FileOutput(shown, side.name))
-    except CorpusError:
-        raise  # it names the file
-    except ValueError as error:
-        raise ValueError(f"{side}: {error}") from error
 
 
 def _facts(sides: Sequence[Side], read: Sequence[Corpus]) -> list[tuple[str, str]]:
     facts = []
     for side, corpus in zip(sides, read):
         (_, documents), *others = corpus_facts(corpus)
-        number, *notes = documents.split(" ", 1)
-        facts.append((side.name, " ".join([f"{number} documents", *notes])))
+        _, *notes = documents.split(" ", 1)
+        facts.append((side.name, " ".join([how_many(len(corpus), "documents"), *notes])))
         facts += [(f"{side.name}, {name.lower()}", text) for name, text in others]
     return facts
 

@@ -1,7 +1,5 @@
 """`polyad convert`: a corpus as a file of word counts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +11,6 @@ from polyad.cli.reading import read_new_corpus
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values
-
-__all__ = ["convert"]
 
 
 def convert(

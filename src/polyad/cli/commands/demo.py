@@ -22,8 +22,6 @@ from polyad.cli.terminal.text import shortened, shown
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, Document
 
-__all__ = ["demo"]
-
 HELD_OUT = 10  # every tenth document
 EXCERPT = 110
 

@@ -11,12 +11,10 @@ from polyad.cli.pairs import Sides
 from polyad.cli.reading import read_for_model
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_values, has_background, is_paired, model_topics, percent, topic_name
-from polyad.cli.views import GivenViews, OtherCorpora, View, find_views, read_views
+from polyad.cli.views import GivenView, GivenViews, OtherCorpora, find_views, read_views
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
-
-__all__ = ["bits_of_words", "evaluate", "gain_in_words", "guessing", "unknown_note"]
 
 FAIR = "Note: this is fair only of documents that the model was not fitted on."
 MOSTLY_UNKNOWN = 0.5  # the share of unknown words from which what a model says is in doubt
@@ -78,7 +76,7 @@ def evaluate(
 
 
 def _evaluate_views(
-    path: str, model: Any, views: Sequence[View], read: Sequence[Corpus], running: Running, output: Output
+    path: str, model: Any, views: Sequence[GivenView], read: Sequence[Corpus], running: Running, output: Output
 ) -> None:
     """Measure each of the corpora that are given: its words are guessed from others of its own."""
     import numpy as np
@@ -126,19 +124,20 @@ def _evaluate_views(
     output.note(FAIR)
 
 
-def _show_views(output: Output, found: Sequence[dict[str, Any]]) -> None:
-    rows = [
-        row
-        for of in found
-        for row in (
-            (f"{of['view']}: documents", f"{of['corpus']['documents']:,}"),
-            ("guessing words", guessing(of["bits"])),
-            ("without topics", guessing(of["unigram_bits"])),
-            ("gain by topics", gain_in_words(of["bits"], of["unigram_bits"])),
-            ("coherence", f"{of['coherence']:.3f} (from -1 to 1, higher is better)"),
-            ("unknown words", percent(of["unknown_words"])),
-        )
+def _measures(values: dict[str, Any], documents: str) -> list[tuple[str, str]]:
+    """Return the rows of a table of measures; the first, of the number of documents, has a name of its own."""
+    return [
+        (documents, f"{values['corpus']['documents']:,}"),
+        ("guessing words", guessing(values["bits"])),
+        ("without topics", guessing(values["unigram_bits"])),
+        ("gain by topics", gain_in_words(values["bits"], values["unigram_bits"])),
+        ("coherence", f"{values['coherence']:.3f} (from -1 to 1, higher is better)"),
+        ("unknown words", percent(values["unknown_words"])),
     ]
+
+
+def _show_views(output: Output, found: Sequence[dict[str, Any]]) -> None:
+    rows = [row for of in found for row in _measures(of, f"{of['view']}: documents")]
     output.table(("measure", "value"), rows, wide="value")
     if not output.quiet:
         coherence = zip(*(of["topic_coherence"] for of in found))
@@ -217,16 +216,7 @@ def _tell(output: Output, values: dict[str, Any], model: Any) -> None:
 
 
 def _show(output: Output, values: dict[str, Any]) -> None:
-    documents = values["corpus"]["documents"]
-    rows = [
-        ("documents", f"{documents:,}"),
-        ("guessing words", guessing(values["bits"])),
-        ("without topics", guessing(values["unigram_bits"])),
-        ("gain by topics", gain_in_words(values["bits"], values["unigram_bits"])),
-        ("coherence", f"{values['coherence']:.3f} (from -1 to 1, higher is better)"),
-        ("unknown words", percent(values["unknown_words"])),
-    ]
-    output.table(("measure", "value"), rows, wide="value")
+    output.table(("measure", "value"), _measures(values, "documents"), wide="value")
     topics = [(topic_name(t), f"{t['coherence']:.3f}", ", ".join(t["words"])) for t in values["topics"]]
     if not output.quiet:
         output.table(("topic", "coherence", "words"), topics, wide="words")

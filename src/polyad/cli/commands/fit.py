@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_examples
 from polyad.cli.files import check_output, file_note
-from polyad.cli.options import CorpusPath, Reading, Running, Shown, Words
+from polyad.cli.options import CorpusPath, KeptModel, NumberOfTopics, Polish, Reading, Running, Shown, Words
 from polyad.cli.pairs import Side
 from polyad.cli.reading import read_new_corpus
 from polyad.cli.scaling import Scaling
@@ -23,8 +24,6 @@ from polyad.cli.terminal.summary import corpus_facts, corpus_values, model_topic
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models.topics.base import TopicModel
-
-__all__ = ["choose_fewer", "fit", "fitted", "make_model", "refuse_lost_work", "saved_facts"]
 
 DEFAULT_TOPICS = 20
 DEFAULT_METHOD = "power"
@@ -41,25 +40,12 @@ def fit(
         typer.Argument(metavar="OTHER", help="With --aligned: the other corpora.", show_default=False),
     ] = None,
     *,
-    topics: Annotated[
-        int | None,
-        typer.Option(
-            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
-    ] = None,
+    topics: NumberOfTopics = None,
+    out: KeptModel = None,
     model: Annotated[
         str, typer.Option(metavar="NAME", help="lda, discrete-ica or single-topic.", rich_help_panel=_PANEL)
     ] = "lda",
-    polish: Annotated[
-        str,
-        typer.Option(
-            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
-        ),
-    ] = "fast",
+    polish: Polish = "fast",
     method: Annotated[
         str,
         typer.Option(metavar="NAME", help="power, jacobi, tensor_power, spectral or svtd.", rich_help_panel=_PANEL),
@@ -127,14 +113,10 @@ def fit(
         output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    elif len(read) > 2 and len(read) // 2 < topics <= len(read):
-        fewer = len(read) // 4
-        output.note(
-            f"Note: {topics} topics of {len(read):,} documents is hardly a subject for two documents each: most topics "
-            f"are single documents. Ask for {f'{fewer} or fewer' if fewer > 1 else 'one'} (-k), or give more documents."
-        )
     with scaling.used(running.jobs, output) as options, _plan_told(output, always=is_indexed(corpus) or bool(options)):
         seconds, notes = fitted(estimator, read, output, **options)
+    if topics is not None and len(read) // 2 < topics:
+        output.note(_nearly_all(topics, len(read), advice=not any("Ask for" in note for note in notes)))
     if out is not None:
         estimator.save(out)
         scaling.done()
@@ -172,10 +154,21 @@ def refuse_lost_work(out: str | None, shown: Shown) -> None:
 def choose_fewer(estimator: Any, documents: int, words: int, output: Output) -> None:
     """Ask for fewer topics than the default where there are too few documents or words for so many, and say so."""
     possible = max(1, min(documents // 2 if documents > 3 else 2, words // 2, estimator.n_components))
-    if possible < estimator.n_components:
-        few = f"{documents:,} documents with {words:,} different words are too few for {estimator.n_components} topics"
-        output.note(f"Note: {few}; {possible} are learned. -k asks for another number.")
+    if documents > 2 and possible < estimator.n_components:  # fewer are an error of their own
+        few = f"{documents:,} documents with {how_many(words, 'different words')} are too few"
+        learned = "one is learned" if possible == 1 else f"{possible} are learned"
+        output.note(f"Note: {few} for {estimator.n_components} topics; {learned}. -k asks for another number.")
         estimator.n_components = possible
+
+
+def _nearly_all(topics: int, documents: int, *, advice: bool) -> str:
+    """Say that there is hardly a subject for two documents each, and how many to ask for if nothing else says it."""
+    fewer = documents // 4
+    ask = f" Ask for {f'{fewer} or fewer' if fewer > 1 else 'one'} (-k), or give more documents." if advice else ""
+    return (
+        f"Note: {how_many(topics, 'topics')} of {how_many(documents, 'documents')} is hardly a subject for two "
+        f"documents each: most topics are single documents.{ask}"
+    )
 
 
 def make_model(
@@ -208,7 +201,7 @@ def make_model(
 def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any) -> tuple[float, list[str]]:
     """Fit a model to a corpus, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
+    with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
         estimator.fit(corpus, **options)
     return time.perf_counter() - started, notes
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.examples import with_paired_examples
 from polyad.cli.files import check_output
-from polyad.cli.options import Reading, Running, Shown, Words
+from polyad.cli.options import KeptModel, NumberOfTopics, Polish, Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, Sides, find_sides
-from polyad.cli.reading import read_new_corpus
+from polyad.cli.reading import read_side
 from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
@@ -23,8 +24,6 @@ from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topi
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
     from polyad.models import PolylingualLDA
-
-__all__ = ["fit2", "fitted_views", "make_aligned_model", "with_fitted_examples"]
 
 _PANEL, _WORDS = "Model", "Words"
 _STOP_WORDS = "LANGUAGE, FILE or none, of the {} text alone."
@@ -64,22 +63,9 @@ def fit2(
     right: Annotated[
         str | None, typer.Argument(metavar="RIGHT", help="The other corpus: as many documents, in the same order.")
     ] = None,
-    topics: Annotated[
-        int | None,
-        typer.Option(
-            "-k", "--topics", metavar="N", help="Number of topics.", show_default="20", min=1, rich_help_panel=_PANEL
-        ),
-    ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Keep the model in this file.", rich_help_panel=_PANEL),
-    ] = None,
-    polish: Annotated[
-        str,
-        typer.Option(
-            metavar="N", help="Rounds that improve the topics: off, fast, full or a number.", rich_help_panel=_PANEL
-        ),
-    ] = "fast",
+    topics: NumberOfTopics = None,
+    out: KeptModel = None,
+    polish: Polish = "fast",
     private: Annotated[
         int,
         typer.Option(metavar="N", help="Topics that each side has for itself.", min=0, rich_help_panel=_PANEL),
@@ -118,14 +104,17 @@ def fit2(
     check_report(page, [side.path for side in found_sides], [*read_files, out], reading.pattern)
     from polyad.corpus.pairs import check_lengths, check_pairs
 
-    read = [_read_side(side, side_words.of(side.name, words), running, shown) for side in found_sides]
+    read = [
+        read_side(side, side_words.of(side.name, words), running.jobs, SideOutput(shown, side.name))
+        for side in found_sides
+    ]
     check_lengths(found_sides, *read, ignore_ids=sides.ignore_ids)
     check_pairs(found_sides, *read, ignore_ids=sides.ignore_ids)
     if not shown.json:
         output.facts(_corpus_facts(found_sides, read, shown))
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(side.vocabulary) for side in read), output)
-    seconds, notes = fitted_views(estimator, read, output)
+    seconds, notes = fit_views(estimator, read, output)
     if out is not None:
         estimator.save(out)
     written = write_fit_report(page, estimator, read, found_sides, output)
@@ -172,23 +161,12 @@ def make_aligned_model(topics: int, polish: str, private: int, method: str, runn
     )
 
 
-def _read_side(side: Side, words: Words, running: Running, shown: Shown) -> Corpus:
-    from polyad.corpus import CorpusError
-
-    try:
-        return read_new_corpus(side.path, side.reading, words, running.jobs, SideOutput(shown, side.name))
-    except CorpusError:
-        raise  # it names the file
-    except ValueError as error:
-        raise ValueError(f"{side}: {error}") from error
-
-
-def fitted_views(
+def fit_views(
     estimator: PolylingualLDA, read: Sequence[Corpus] | Mapping[str, Corpus], output: Output
 ) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
-    with output.noting() as notes, output.learning(f"Learning {estimator.n_components} topics"):
+    with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
         estimator.fit(read)
     return time.perf_counter() - started, notes
 
@@ -198,8 +176,8 @@ def _corpus_facts(sides: list[Side], read: list[Corpus], shown: Shown) -> list[t
     for side, found in zip(sides, read):
         renamed = SideOutput(shown, side.name).renamed
         (_, documents), *others = corpus_facts(found)
-        number, *notes = documents.split(" ", 1)
-        facts.append((side.name.capitalize(), " ".join([f"{side}: {number} documents", *notes])))
+        _, *notes = documents.split(" ", 1)
+        facts.append((side.name.capitalize(), " ".join([f"{side}: {how_many(len(found), 'documents')}", *notes])))
         facts += [(f"{side.name.capitalize()} {name.lower()}", renamed(text)) for name, text in others]
     return facts
 
@@ -215,7 +193,7 @@ def _time_facts(read: list[Corpus], seconds: float) -> list[tuple[str, str]]:
     facts = [("Reading", rate(reading, 2 * pairs))]
     if splitting:
         facts.append(("Splitting", rate(splitting, 2 * pairs)))
-    return [*facts, ("Fitting", rate(seconds, pairs).replace("documents", "pairs"))]
+    return [*facts, ("Fitting", rate(seconds, pairs, "pairs"))]
 
 
 def _values(

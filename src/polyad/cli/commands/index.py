@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.reading import text_options
 from polyad.cli.scaling import Clustered
@@ -19,8 +20,6 @@ from polyad.cli.terminal.summary import corpus_facts, corpus_values, rate, size
 
 if TYPE_CHECKING:
     from polyad.corpus import IndexedCorpus
-
-__all__ = ["index", "show_shards"]
 
 
 def index(
@@ -118,7 +117,7 @@ def show_shards(path: str, output: Output, shown: Shown) -> None:
         ("folder", _shards(path, corpus)),
         ("documents", f"{len(corpus):,}{empty}"),
         ("ids", ids),
-        ("words", f"{corpus.shape[1]:,} different ones, {report.tokens:,} in all"),
+        ("words", f"{corpus.shape[1]:,} different, {report.tokens:,} in all"),
         ("cells", f"{source.n_cells:,}"),
         ("order", "by content" if source.is_canonical else "as given"),
         ("text", "counts, taken as they were" if report.options is None else _text(report)),
@@ -129,13 +128,13 @@ def show_shards(path: str, output: Output, shown: Shown) -> None:
 
 def _text(report: Any) -> str:
     language = f"{report.language}; " if report.language else ""
-    dropped = ", ".join(f"{drop.words:,} {reason}" for reason, drop in report.dropped.items())
+    dropped = ", ".join(how_many(drop.words, reason) for reason, drop in report.dropped.items())
     return f"{language}{'dropped were ' + dropped if dropped else 'nothing was dropped'}"
 
 
 def _shards(path: str, corpus: IndexedCorpus) -> str:
     n = corpus.counts.n_shards
-    return f"{path} ({n} {'shard' if n == 1 else 'shards'}, {size(corpus.n_bytes)})"
+    return f"{path} ({how_many(n, 'shards')}, {size(corpus.n_bytes)})"
 
 
 def shard_values(corpus: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyad.base.plurals import how_many
 from polyad.cli.options import ModelPath, Shown
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import has_background, is_paired, model_sides, size
@@ -12,8 +13,6 @@ from polyad.cli.terminal.summary import has_background, is_paired, model_sides, 
 if TYPE_CHECKING:
     from polyad.corpus import TextOptions
     from polyad.io import ModelFile
-
-__all__ = ["info"]
 
 
 def info(model: ModelPath, shown: Shown) -> None:
@@ -72,36 +71,38 @@ def _shape(file: ModelFile) -> tuple[int, dict[str, int]]:
     if is_paired(model):
         sides = model_sides(model)
         return len(sides[0].topics), {side.name: side.topics.shape[1] for side in sides}
-    if file.header["class"] in ("SphericalMixture", "HiddenMarkov"):
-        return model.n_components, {"": model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features}
-    if file.header["class"] == "MultiViewMixture":
+    if model.n_views == 2:
+        (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
+        return K, {"left": M1, "right": M2}
+    K = len(model.components_) if model.n_components is None else model.n_components
+    if model.n_views == 0 and hasattr(model, "kinds_"):  # views that differ in what they are, and in their width
         kinds = enumerate(zip(model.kinds_, model.components_))
-        return model.n_components, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
-    if hasattr(model, "components_"):
-        K, M = model.components_.shape
-        return K - has_background(model), {"": M}
-    (M1, K), M2 = model.x_loadings_.shape, model.y_loadings_.shape[0]
-    return K, {"left": M1, "right": M2}
+        return K, {f"{number} ({kind})": shown.shape[1] for number, (kind, shown) in kinds}
+    return K, {"": model.n_features_in_ if hasattr(model, "n_features_in_") else model.n_features}
 
 
 def _sizes(file: ModelFile) -> str:
     K, columns = _shape(file)
     if not file.model.has_topics:
-        return f"{K} components over {' and '.join(map(str, columns.values()))} columns"
+        return f"{how_many(K, 'components')} over {' and '.join(map(str, columns.values()))} columns"
     # Sides have names of their own; the views of more corpora have numbers, which their order tells.
     sizes = [f"{M:,} {view}".strip() if len(columns) < 3 else f"{M:,}" for view, M in columns.items()]
     counts = " and ".join(part for part in (", ".join(sizes[:-1]), sizes[-1]) if part)
     known = model_sides(file.model)[0].vocabulary if is_paired(file.model) else file.model.vocabulary_
     more = " and a background" if has_background(file.model) else ""
-    return f"{K} topics{more} over {counts} {'their numbers' if known is None else 'words'}"
+    return f"{how_many(K, 'topics')}{more} over {counts} {'their numbers' if known is None else 'words'}"
 
 
 def _fit(diagnostics: dict[str, Any]) -> tuple[str, str]:
     if "n_documents" in diagnostics:
-        return "fitted on", f"{diagnostics['n_documents']:,} documents with {diagnostics['n_tokens']:,} words"
+        return "fitted on", (
+            f"{how_many(diagnostics['n_documents'], 'documents')} with {how_many(diagnostics['n_tokens'], 'words')}"
+        )
     if "n_moves" in diagnostics:
         rows, passes = diagnostics["n_rows"], len(diagnostics["objective"])
-        return "fitted on", f"{rows:,} rows: {diagnostics['start']}, then {passes} likelihood passes"
+        return "fitted on", (
+            f"{how_many(rows, 'rows')}: {diagnostics['start']}, then {how_many(passes, 'likelihood passes')}"
+        )
     gap = diagnostics["gap"]
     return "fitted by", f"{diagnostics['statistics']}, gap {gap if isinstance(gap, str) else f'{gap:.2f}'}"
 

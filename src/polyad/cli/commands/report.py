@@ -25,22 +25,11 @@ if TYPE_CHECKING:
     from polyad.corpus import Corpus, CorpusSource
     from polyad.models import Selection
 
-__all__ = [
-    "Columns",
-    "FitReport",
-    "can_report",
-    "check_report",
-    "need_extra",
-    "open_page",
-    "report",
-    "write_fit_report",
-]
-
 _PANEL = "Report"
 
 
 @dataclass(frozen=True)
-class Columns:
+class DocumentColumns:
     """What else a table tells of its documents."""
 
     date_column: Annotated[
@@ -104,7 +93,7 @@ def report(
         typer.Option(metavar="HZ", help="Of signals: rows in a second, for spectrograms.", rich_help_panel=_PANEL),
     ] = None,
     *,
-    columns: Columns,
+    columns: DocumentColumns,
     sides: Sides,
     reading: Reading,
     running: Running,
@@ -176,13 +165,13 @@ def can_report() -> bool:
     return True
 
 
-def refuse_single_use(paths: Sequence[str | None], columns: Columns | FitReport) -> None:
+def refuse_single_use(paths: Sequence[str | None], columns: DocumentColumns | FitReport) -> None:
     """Refuse to read columns of what can be read only once."""
     if "-" in paths and (columns.date_column or columns.group_column):
         raise CallError("columns of dates and groups are read after the text, and standard input has one use only.")
 
 
-def refuse_columns_of_shards(path: str, columns: Columns | FitReport) -> None:
+def refuse_columns_of_shards(path: str, columns: DocumentColumns | FitReport) -> None:
     """Refuse to read columns of what has counts alone."""
     from polyad.corpus.indexing.folder import is_indexed
 
@@ -194,11 +183,11 @@ def refuse_columns_of_shards(path: str, columns: Columns | FitReport) -> None:
 
 
 def _data(
-    path: str, model: Any, paths: Sequence[str], reading: Reading, sides: Sides, columns: Columns
+    path: str, model: Any, paths: Sequence[str], reading: Reading, sides: Sides, columns: DocumentColumns
 ) -> tuple[Any, list[str]]:
     """Return the data of a call as the model takes them, and the names of aligned texts."""
     if not model.has_topics:
-        if sides != Sides() or columns != Columns():
+        if sides != Sides() or columns != DocumentColumns():
             raise CallError(f"{path} is a model of measurements; columns of text, dates and groups are not for it.")
         tables = [read_measurements(given) for given in paths]
         return (None if not tables else tables[0] if len(tables) == 1 else tables), []

@@ -1,7 +1,5 @@
 """`polyad select`: how many topics there should be."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +13,6 @@ from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values
 from polyad.cli.terminal.wording import for_people
-
-__all__ = ["select"]
 
 
 def select(

@@ -1,7 +1,5 @@
 """`polyad topics`: the words of the topics of a model."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -22,8 +20,6 @@ from polyad.cli.terminal.summary import (
     show_topics,
 )
 from polyad.cli.views import GivenViews, OtherCorpora, find_views, read_views, shares_of
-
-__all__ = ["topics"]
 
 
 def topics(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyad.base.plurals import how_many
 from polyad.cli.commands.evaluate import unknown_note
 from polyad.cli.files import check_output
 from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
@@ -26,12 +27,10 @@ from polyad.cli.terminal.summary import (
 )
 from polyad.cli.terminal.tables import LIKELIEST, WriteRows, open_table, table_format
 from polyad.cli.terminal.text import clean
-from polyad.cli.views import GivenViews, OtherCorpora, View, find_views, shares_of
+from polyad.cli.views import GivenView, GivenViews, OtherCorpora, find_views, shares_of
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus
-
-__all__ = ["transform"]
 
 BLOCK_DOCUMENTS = 4096
 NAME_WORDS = 3  # that a topic is called by
@@ -95,8 +94,9 @@ def transform(
     if shown.json:
         output.result({"model": model, "output": out, "columns": ["id", *LIKELIEST, *columns[1:]], **tally.values()})
         return
+    bad = f" ({how_many(tally.bad, 'bad records')} skipped)" if tally.bad else ""
     facts = [
-        ("Documents", f"{tally.documents:,}{f' ({tally.bad:,} bad records skipped)' if tally.bad else ''}"),
+        ("Documents", f"{tally.documents:,}{bad}"),
         ("Unknown", f"{percent(tally.unknown_share)} of all words are not known to the model"),
         ("Time", rate(tally.seconds, tally.documents)),
     ]
@@ -138,7 +138,7 @@ class _Tally:
         self._started = time.perf_counter()
         self.numbered = True  # whether no document has a name of its own, though it could
 
-    def add(self, view: View, block: Corpus) -> None:
+    def add(self, view: GivenView, block: Corpus) -> None:
         """Count what was met in reading a block of one view."""
         report = block.report
         unknown = report.dropped.get("unknown words")
@@ -174,7 +174,7 @@ class _Tally:
 
 
 def _aligned(
-    views: Sequence[View], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
+    views: Sequence[GivenView], sides: Sides, jobs: int | None, tally: _Tally, moved: Steps
 ) -> Iterator[tuple[Corpus, ...]]:
     """Read block after block, of all views together."""
     from polyad.corpus.pairs import aligned_blocks
@@ -183,7 +183,7 @@ def _aligned(
     return aligned_blocks([view.side for view in views], blocks, ignore_ids=sides.ignore_ids)
 
 
-def _blocks(view: View, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
+def _blocks(view: GivenView, jobs: int | None, tally: _Tally, moved: Steps | None) -> Iterator[Corpus]:
     """Read block after block over the words of the model."""
     from polyad.corpus import CorpusSource
 

@@ -1,7 +1,5 @@
 """`polyad update`: a model that goes on with new documents."""
 
-from __future__ import annotations
-
 import time
 from typing import Annotated, Any
 
@@ -13,8 +11,6 @@ from polyad.cli.options import CorpusPath, ModelPath, Reading, Running, Shown
 from polyad.cli.reading import read_for_model
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_values, model_topics, percent, rate, refuse_pairs, show_topics
-
-__all__ = ["update"]
 
 
 def update(

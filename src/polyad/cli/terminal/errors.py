@@ -1,7 +1,5 @@
 """Errors as sentences, and the exit codes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -11,8 +9,6 @@ from contextlib import suppress
 
 from polyad.cli.terminal.text import sentence as short
 from polyad.cli.terminal.wording import for_people
-
-__all__ = ["DATA_AT_FAULT", "INTERRUPTED", "CallError", "explain"]
 
 DATA_AT_FAULT = 1
 CALL_AT_FAULT = 2

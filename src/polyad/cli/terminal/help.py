@@ -1,15 +1,11 @@
 """Help without the words of programmers: no types of Python beside options, no braces around arguments."""
 
-from __future__ import annotations
-
 import shutil
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
-
-__all__ = ["Command", "Group"]
 
 NARROW = 60  # columns below which the names of options would be cut in a table with what they mean beside them
 

@@ -1,7 +1,5 @@
 """What a command prints: data on standard output, messages and progress on standard error."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
@@ -15,8 +13,6 @@ from polyad.base.terminal import bar, can_draw, console
 from polyad.cli.options import Shown
 from polyad.cli.terminal.text import clean, one_line, sentence
 from polyad.cli.terminal.wording import for_people
-
-__all__ = ["Output", "Steps", "plain"]
 
 MOST_COLUMNS = 1000  # of any terminal
 
@@ -34,7 +30,7 @@ class Output:
 
     Parameters
     ----------
-    shown : Shown
+    shown
         What the user asked for.
     """
 
@@ -86,13 +82,13 @@ class Output:
 
         Parameters
         ----------
-        columns : sequence of str
+        columns
             Their names.
-        rows : sequence of sequences of str
+        rows
             The cells.
-        wide : str, optional
+        wide
             The column that takes the room that is left, and is wrapped; the others are numbers.
-        spare : sequence of str
+        spare
             Columns that a terminal does not show where there is no room for all: the first of them goes first.
         """
         if not self.for_people:

@@ -7,30 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyad.base.determined import DETERMINED
+from polyad.base.plurals import how_many
 from polyad.base.terminal import console
-from polyad.cli.examples import example_row
+from polyad.cli.examples import example_row, has_example
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.text import clean, one_line, shown
 
 if TYPE_CHECKING:
     from polyad.corpus import Corpus, CorpusReport, TextOptions
-
-__all__ = [
-    "SideModel",
-    "corpus_facts",
-    "corpus_values",
-    "has_background",
-    "is_paired",
-    "model_sides",
-    "model_topics",
-    "paired_topics",
-    "rate",
-    "refuse_signals",
-    "show_paired_topics",
-    "show_topics",
-    "size",
-    "topic_name",
-]
 
 SIDE = 20  # columns that the words of a side need, so that words of most languages need not be broken
 
@@ -178,7 +162,7 @@ def show_paired_topics(output: Output, topics: list[dict[str, Any]]) -> None:
         size = percent(topic["share"]) if measure == "share" else f"{topic['correlation']:.2f}"
         words = (", ".join(map(shown, topic[side]["words"])) for side in sides)
         rows.append((str(topic["topic"]), size, *_named(topics, topic), *words))
-        if "example" in topic:
+        if has_example(topic):
             rows.append(_example_cells(topics, topic, sides))
     if not output.for_people:
         output.table(columns, rows)
@@ -223,32 +207,28 @@ def corpus_facts(corpus: Corpus, *, advice: bool = True) -> list[tuple[str, str]
     report = corpus.report
     facts = [
         ("Documents", f"{len(corpus):,}{_bracketed(_document_notes(report))}"),
-        ("Words", f"{len(corpus.vocabulary):,} different ones, {report.tokens:,} in all"),
+        ("Words", f"{len(corpus.vocabulary):,} different, {report.tokens:,} in all"),
     ]
     if report.language is not None:
         other = "; --stop-words names another" if advice else ""
         facts.append(("Language", f"{_languages(report)}, found in the text{other}"))
     for reason, drop in report.dropped.items():
         examples = ", ".join(clean(word) for word in drop.examples[:4])
-        chosen = reason == "rare words" and report.min_df is not None
-        bound = f" in fewer than {report.min_df} documents{' (--min-df)' if advice else ''}" if chosen else ""
+        bound = ""
+        if reason == "rare words" and report.min_df is not None:
+            bound = f" in fewer than {how_many(report.min_df, 'documents')}{' (--min-df)' if advice else ''}"
         by_language = reason == "stop words" and report.language is not None
         keep = "; --stop-words none keeps them" if by_language and advice else ""
-        dropped = f"{drop.words:,} {_counted(reason, drop.words)}{bound}"
+        dropped = f"{how_many(drop.words, reason)}{bound}"
         facts.append(("Dropped", f"{dropped}, {drop.tokens:,} in all ({examples}){keep}"))
     return facts
-
-
-def _counted(things: str, number: int) -> str:
-    """Return a plural, or the word for one thing."""
-    return things.removesuffix("s") if number == 1 else things
 
 
 def _languages(report: CorpusReport) -> str:
     """Name the language of a corpus, or all that it is in."""
     if len(report.languages) < 2:
         return str(report.language)
-    return ", ".join(f"{name} in {documents:,} documents" for name, documents in report.languages)
+    return ", ".join(f"{name} in {how_many(documents, 'documents')}" for name, documents in report.languages)
 
 
 def corpus_values(corpus: Corpus) -> dict[str, Any]:
@@ -273,15 +253,15 @@ def corpus_values(corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def rate(seconds: float, documents: int) -> str:
+def rate(seconds: float, number: int, things: str = "documents") -> str:
     """Say how long work took, and how fast it was.
 
     Examples
     --------
     >>> rate(2.0, 5000)
-    '2.0 s, 2,500 documents a second'
+    '2.0 s, 2,500 documents per second'
     """
-    speed = f", {documents / seconds:,.0f} documents a second" if seconds > 1e-3 else ""
+    speed = f", {how_many(round(number / seconds), things)} per second" if seconds > 1e-3 else ""
     return f"{seconds:.{1 if seconds >= 1 else 2}f} s{speed}"
 
 
@@ -320,7 +300,9 @@ def _document_notes(report: CorpusReport) -> list[str]:
     if report.duplicate_ids:
         notes.append(f"{report.duplicate_ids:,} with the id of an earlier one")
     if report.reading is not None and report.reading.bad:
-        notes.append(f"{report.reading.bad:,} bad records skipped, the first: {report.reading.bad_examples[0]}")
+        notes.append(
+            f"{how_many(report.reading.bad, 'bad records')} skipped, the first: {report.reading.bad_examples[0]}"
+        )
     return notes
 
 

@@ -18,8 +18,6 @@ from polyad.cli.terminal.text import one_line, shortened, shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["ENDINGS", "open_table"]
-
 WriteRows = Callable[[Sequence[str], "NDArray[Any]"], None]
 
 ID_WIDTH, NARROW_ID_WIDTH, NARROW = 24, 12, 60
@@ -50,11 +48,11 @@ def open_table(path: str, columns: Sequence[str], names: Sequence[str]) -> Itera
 
     Parameters
     ----------
-    path : str
+    path
         The file; ``-`` is standard output.
-    columns : sequence of str
+    columns
         "id", and the names of the columns of shares.
-    names : sequence of str
+    names
         What to call each topic in the column of the likeliest one. Columns beyond them are no topics.
     """
     from polyad.corpus import atomic_write

@@ -1,10 +1,6 @@
 """Text that is safe to print: words, ids and excerpts come from files that nobody has checked."""
 
-from __future__ import annotations
-
 import unicodedata
-
-__all__ = ["clean", "one_line", "sentence", "shortened", "shown"]
 
 MAX_SENTENCE = 1000
 

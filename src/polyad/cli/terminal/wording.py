@@ -3,12 +3,10 @@
 The library speaks to who calls it from Python, and may name parameters and moments; the command speaks to anybody.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
-__all__ = ["for_people"]
+from polyad.base.plurals import how_many, there_are, things_of
 
 Told = Callable[[re.Match[str]], str]
 
@@ -30,8 +28,12 @@ def for_people(sentence: str) -> str:
     return sentence
 
 
+def _number(written: str) -> int:
+    return int(written.replace(",", ""))
+
+
 def _noise(match: re.Match[str]) -> str:
-    asked, found = int(match["asked"]), int(match["found"])
+    asked, found = _number(match["asked"]), int(match["found"])
     numbers = f"(signal {match['signal']}, noise {match['noise']})"
     if asked == 1:
         return f"What the documents have in common may be chance {numbers}. Give more documents, or longer ones."
@@ -51,18 +53,44 @@ def _rank(match: re.Match[str]) -> str:
     if found == 0:
         return f"No topic can be told apart in these documents, and {asked} were asked for. Give more or longer ones."
     return (
-        f"These documents tell {found} topics apart, and {asked} were asked for; the others are made of single "
-        f"documents. Ask for {found} (-k {found}), or give more or longer documents."
+        f"These documents tell {how_many(found, 'topics')} apart, and {asked} were asked for; the others are made "
+        f"of single documents. Ask for {found} (-k {found}), or give more or longer documents."
+    )
+
+
+def _too_many(match: re.Match[str]) -> str:
+    n = _number(match[2])
+    return f"-k is {match[1]}, but there {'is' if n == 1 else 'are'} only {how_many(n, match[3] + 's')}: ask for fewer."
+
+
+def _few_words(match: re.Match[str]) -> str:
+    found, asked = int(match[1]), _number(match[2])
+    return (
+        f"Only {how_many(found, 'different words')} {'is' if found == 1 else 'are'} left, too few for "
+        f"{how_many(asked, 'topics')}; {'' if asked == 1 else 'ask for fewer (-k), or '}keep more words (--min-df)."
     )
 
 
 def _undetermined(match: re.Match[str]) -> str:
-    found = int(match["found"])
-    which = "one topic" if found == 1 else f"{found} of the {match['asked']} topics"
+    found, asked = int(match["found"]), int(match["asked"])
+    if asked == 1:
+        return (
+            "With a few documents more or less the topic could be another. Do not read much into it; give more "
+            f"documents (certainty {match['sure']})."
+        )
+    which = "one topic" if found == 1 else f"{found} of the {asked} topics"
+    numbers = f"{things_of(found, 'numbers')} {match['numbers']}"
     return (
-        f"These documents do not settle {which} (number {match['numbers']}, marked with a question mark): with a few "
-        f"documents more or less {'it' if found == 1 else 'they'} could be others. Do not read much into "
+        f"These documents do not settle {which} ({numbers}, marked with a question mark): with a few documents more or "
+        f"less {'it could be another' if found == 1 else 'they could be others'}. Do not read much into "
         f"{'it' if found == 1 else 'them'}; ask for fewer topics, or give more documents (certainty {match['sure']})."
+    )
+
+
+def _total(match: re.Match[str]) -> str:
+    return (
+        "These documents hardly tell whether each of them is about few topics or about many: the shares of topics in a "
+        f"document are rough (error {match['error']}% or more). Give more documents, or longer ones."
     )
 
 
@@ -78,6 +106,13 @@ def _clear(match: re.Match[str]) -> str:
 _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     (
         re.compile(
+            r"These documents do not tell the total of the prior well \([^)]+\): its standard error is "
+            r"(?P<error>[\d,]+)%.*"
+        ),
+        _total,
+    ),
+    (
+        re.compile(
             r"These data do not determine (?P<found>\d+) of the (?P<asked>\d+) components \(number (?P<numbers>[^;]+); "
             r"certainty (?P<sure>[^)]+)\).*"
         ),
@@ -85,8 +120,8 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     ),
     (
         re.compile(
-            r"(?P<asked>\d+) topics were asked for, and about (?P<found>\d+) stand out from the noise of the second "
-            r"moment \(eigenvalue (?P<signal>[^,]+), noise (?P<noise>[^)]+)\).*"
+            r"(?P<asked>[\d,]+) topics? (?:was|were) asked for, and about (?P<found>\d+) stand out from the noise of "
+            r"the second moment \(eigenvalue (?P<signal>[^,]+), noise (?P<noise>[^)]+)\).*"
         ),
         _noise,
     ),
@@ -96,14 +131,14 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     ),
     (
         re.compile(
-            r"The second moment has only (?P<found>\d+) directions with a variance above .*, and (?P<asked>\d+) "
+            r"The second moment has only (?P<found>\d+) directions? with a variance above .*, and (?P<asked>\d+) "
             r"components were asked for.*"
         ),
         _rank,
     ),
     (
-        re.compile(r"n_components is (\d+), but X has only (?:n_features=)?(\d+) (documents|words|columns): ask.*"),
-        r"-k is \1, but there are only \2 \3: ask for fewer.",
+        re.compile(r"n_components is (\d+), but X has only (?:n_features=)?([\d,]+) (document|word|column)s?: ask.*"),
+        _too_many,
     ),
     (
         re.compile(r"n_components is (\d+), but only (\d+) of the \d+ columns carry information.*"),
@@ -112,13 +147,13 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     (
         re.compile(r"X has n_samples=(\d+), and topics are learned from what documents have in common: give.*"),
         lambda match: (
-            f"There {'is 1 document' if match[1] == '1' else f'are {match[1]} documents'}, and topics are learned from "
-            "what documents have in common: give at least 3."
+            f"{there_are(int(match[1]), 'documents')}, and topics are learned from what documents have in common: "
+            "give at least 3."
         ),
     ),
     (
-        re.compile(r"Only (\d+) of the n_features=\d+ words occur in X, too few for (\d+) topics\."),
-        r"Only \1 different words are left, too few for \2 topics; ask for fewer (-k), or keep more words (--min-df).",
+        re.compile(r"Only (\d+) of the n_features=\d+ words occur in X, too few for ([\d,]+) topics?\."),
+        _few_words,
     ),
     (
         re.compile(r"None of the (\d+) documents has three words, and third moments are made of triples of words.*"),
@@ -138,6 +173,20 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
     (
         re.compile(r"of what more topics gain in held-out bits \("),
         "of what more topics gain in predicting words not seen (",
+    ),
+    (
+        re.compile(r'The diagonaliser "(\w+)" stopped after (\d+) iterations with a change of (\S+) .*'),
+        r"The topics had not quite settled after \2 rounds of --method \1 (change \3); another method, or fewer "
+        r"topics (-k), may settle.",
+    ),
+    (
+        re.compile(r"(\d+) of the (\d+) eigenvalues are complex, which noise alone does: .*"),
+        r"Chance mixes up \1 of the \2 topics with this --method; jdtm or exact does not, and neither do fewer topics "
+        r"(-k) or more documents.",
+    ),
+    (
+        re.compile(r"(The lengths of the documents vary less than independent topics would make them) .*"),
+        r"\1: topics that make room for each other are not what --model discrete-ica looks for. Use --model lda.",
     ),
     (re.compile(r"The spectrum singles out no number"), "No number stands out by itself"),
     (re.compile(r"name one as the (text|id) column"), r"name one with --\1-column"),

@@ -1,7 +1,5 @@
 """A column of a table of documents beside their text: dates, groups."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The entries of count files, as the readers of all formats give them: checked, and in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
+from polyad.base.plurals import how_many
 from polyad.corpus.documents import CorpusError
 
 MAX_INDEX = 2**31 - 1
@@ -103,8 +102,8 @@ def check_size(what: str, size: int, entries: int, path: str, max_announced: int
     allowed = max_announced + PER_ENTRY * entries
     if size > allowed:
         raise CorpusError(
-            f"there would be {size:,} {what} for {entries:,} entries, which cannot be right: at most {allowed:,} are "
-            "read; if it is right, raise max_announced",
+            f"there would be {how_many(size, what)} for {how_many(entries, 'entries')}, which cannot be right: at "
+            f"most {allowed:,} are read; if it is right, raise max_announced",
             path=path,
         )
 

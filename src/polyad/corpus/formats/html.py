@@ -1,7 +1,5 @@
 """The text of a page of HTML, in one scan: the parser of the standard library takes the square of some lengths."""
 
-from __future__ import annotations
-
 import html
 import re
 

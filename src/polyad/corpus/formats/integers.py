@@ -1,7 +1,5 @@
 """Whole numbers out of blocks of text at the speed of NumPy, with their places, for the count formats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

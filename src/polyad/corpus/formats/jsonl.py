@@ -1,6 +1,4 @@
-"""JSONL: one object a line."""
-
-from __future__ import annotations
+"""JSONL: one object per line."""
 
 import json
 from collections.abc import Iterator
@@ -15,18 +13,12 @@ from polyad.corpus.formats.tables import find_column, pick_columns
 
 
 def read_jsonl(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[Document]:
-    """Yield one document an object; the first object tells which field is the text.
+    """Yield one document per object; the first object tells which field is the text.
 
     A text of null is an empty document; a line without the field is malformed. An id may be a number, and an object
     may be without one; but a field of ids that was asked for must be in some of them.
     """
-    lines = read_lines(
-        stream,
-        tally,
-        encoding=options.encoding,
-        errors=options.errors,
-        max_bytes=options.max_document_bytes,
-    )
+    lines = read_lines(stream, tally, options)
     text_column: str | None = None
     ids = _Ids(options.id_column)
     for number, line in lines:

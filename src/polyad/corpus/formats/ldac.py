@@ -1,6 +1,4 @@
-"""LDA-C: a document a line, ``n word:count word:count ...`` with n pairs and words numbered from 0."""
-
-from __future__ import annotations
+"""LDA-C: one document per line, ``n word:count word:count ...`` with n pairs and words numbered from 0."""
 
 from collections.abc import Iterator
 

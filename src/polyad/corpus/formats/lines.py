@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polyad.corpus.documents import CorpusError, Tally
 from polyad.corpus.formats.streams import BUFFER_BYTES, ByteStream
+
+if TYPE_CHECKING:
+    from polyad.corpus.formats.options import ReadOptions
 
 # The marks of UTF-32 come first: the little-endian one starts with that of UTF-16.
 _MARKS = (
@@ -98,15 +101,13 @@ def decode(data: bytes, encoding: str, errors: str, *, path: str, line: int | No
         ) from error
 
 
-def read_lines(
-    stream: ByteStream, tally: Tally, *, encoding: str | None, errors: str, max_bytes: int
-) -> Iterator[tuple[int, str]]:
+def read_lines(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[tuple[int, str]]:
     """Yield each line with its number from 1, without its end (a line feed, or that after a carriage return).
 
-    A line over `max_bytes` or not in the encoding is a bad line; a long one is passed over without being held.
+    A line over `max_document_bytes` or not in the encoding is a bad line; a long one is passed over without being held.
     """
-    name = stream.name
-    codec, mark = find_encoding(stream.sample(), encoding, name)
+    name, errors, max_bytes = stream.name, options.errors, options.max_document_bytes
+    codec, mark = find_encoding(stream.sample(), options.encoding, name)
     reader = stream.reader
     reader.read(mark)
     if "\n".encode(codec) != b"\n":

@@ -4,8 +4,6 @@ Read here rather than by `scipy.io.mmread`, which can take the process down when
 less about where.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The npz of `scipy.sparse.save_npz`."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from typing import Any, BinaryIO

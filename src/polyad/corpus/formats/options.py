@@ -1,7 +1,5 @@
 """How to read an input: the choices that are not in the file itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import get_args
 
@@ -18,30 +16,30 @@ class ReadOptions:
 
     Parameters
     ----------
-    format : str, optional
+    format
         "folder", "lines", "jsonl", "csv", "tsv", "parquet", "uci", "ldac", "mtx" or "npz"; None recognises it.
-    text_column, id_column : str, optional
+    text_column, id_column
         The columns of a table, or fields of JSONL; None takes those named text and id, in any case.
         A document without an id is called by its number, from 0.
-    encoding : str, optional
+    encoding
         The encoding of text; None is UTF-8, or what a byte order mark says.
-    errors : str
+    errors
         "strict": bytes that are not in the encoding are an error; "replace" and "ignore" as in Python.
-    skip_bad : bool
+    skip_bad
         Skip malformed lines, rows and files and count them in the report, rather than stop at the first.
         The rows of a damaged Parquet or npz file cannot be told apart: it is read whole or not at all.
-    pattern : str, optional
+    pattern
         Of a folder, only the files whose names match, such as "*.txt".
-    max_document_bytes : int
+    max_document_bytes
         A longer line, record or file is malformed. A file with the wrong line ends, or a quote that is never
         closed, would otherwise become one document as large as the file. Lines of counts, which take more room than
         they have bytes, may have an eighth as many; what is compressed may unpack to a sixteenth as many, or to 100
         times what is stored.
-    max_announced : int
+    max_announced
         The most documents or words that a file of counts may announce, and ten more for each entry that it has; the
         most names in a list of words or ids, and one more for each byte of its file. A few bytes could otherwise ask
         for all memory there is.
-    vocabulary_file : str, optional
+    vocabulary_file
         The words of a count file, one per line; None looks beside it (see `find_vocabulary`), and "none"
         numbers the words instead.
 

@@ -1,7 +1,5 @@
 """Parquet tables of documents, by pyarrow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -17,7 +15,7 @@ BATCH_ROWS = 512
 def read_parquet(
     stream: ByteStream, tally: Tally, options: ReadOptions, moved: Callable[[float], None]
 ) -> Iterator[Document]:
-    """Yield one document a row, a few hundred rows in memory at a time; a null text is an empty document."""
+    """Yield one document per row, a few hundred rows in memory at a time; a null text is an empty document."""
     parquet = _import_parquet(stream.name)
     with seekable(stream) as file:
         stored = file.seek(0, 2)

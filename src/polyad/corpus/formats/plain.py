@@ -1,12 +1,11 @@
-"""Plain text: one document a line, or one document a file of a folder."""
-
-from __future__ import annotations
+"""Plain text: one document per line, or one per file of a folder."""
 
 import os
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
+from polyad.base.plurals import how_many
 from polyad.corpus.documents import CorpusError, Document, Tally, listed
 from polyad.corpus.formats.html import text_of_html
 from polyad.corpus.formats.lines import decode, find_encoding, read_lines
@@ -18,14 +17,8 @@ _TABLES = (".parquet", ".pq", ".jsonl", ".ndjson", ".csv", ".tsv", ".npz", ".mtx
 
 
 def read_plain_lines(stream: ByteStream, tally: Tally, options: ReadOptions) -> Iterator[Document]:
-    """Yield one document a line; an empty line is an empty document."""
-    lines = read_lines(
-        stream,
-        tally,
-        encoding=options.encoding,
-        errors=options.errors,
-        max_bytes=options.max_document_bytes,
-    )
+    """Yield one document per line; an empty line is an empty document."""
+    lines = read_lines(stream, tally, options)
     if is_html(stream.sample()):
         tally.suspect(
             f"{stream.name}, line 1: this is HTML, and its tags are counted as words; put it in a folder and give "
@@ -34,8 +27,9 @@ def read_plain_lines(stream: ByteStream, tally: Tally, options: ReadOptions) -> 
     for number, text in lines:
         if "\r" in text:
             tally.suspect(
-                f"{stream.name}, line {number}: there are {text.count(chr(13)):,} carriage returns in the line, and "
-                "they do not end it; if each of them ends a document, turn them into line feeds: tr '\\r' '\\n'."
+                f"{stream.name}, line {number}: {how_many(text.count(chr(13)), 'carriage returns')} in the line, "
+                "which only "
+                "a line feed ends; if each of them ends a document, turn them into line feeds: tr '\\r' '\\n'."
             )
         yield tally.document(None, text)
 
@@ -57,6 +51,8 @@ def list_files(folder: Path, pattern: str | None, tally: Tally) -> list[Path]:
                 # leads nowhere is an error of its own.
                 if file.is_file() or (file.is_symlink() and not file.exists()):
                     found.append(file)
+                else:
+                    tally.suspect(f"{file}: this is a pipe or a device and no file, and is passed over.")
         hidden = [name for name in folders if name.startswith(".")]
         for name in hidden:
             tally.hidden_files += sum(len(files) for _, _, files in os.walk(Path(parent, name)))
@@ -65,13 +61,13 @@ def list_files(folder: Path, pattern: str | None, tally: Tally) -> list[Path]:
 
 
 def read_folder(folder: Path, tally: Tally, options: ReadOptions, moved: Callable[[float], None]) -> Iterator[Document]:
-    """Yield one document a file; its id is the path from the folder. Of HTML, what the page shows is the text."""
+    """Yield one document per file; its id is the path from the folder. Of HTML, what the page shows is the text."""
     files = list_files(folder, options.pattern, tally)
     tables = [file for file in files if any(suffix in _TABLES for suffix in map(str.lower, file.suffixes[-2:]))]
     if tables and options.pattern is None:
         raise CorpusError(
-            f"the folder holds {len(tables)} tables of documents ({listed((f.name for f in tables), 3)}), "
-            "which are not one document each; name one of them, or give a pattern such as '*.txt'",
+            f"the folder holds {how_many(len(tables), 'tables')} of documents ({listed((f.name for f in tables), 3)}), "
+            "and of a folder each file is one document; name a table, or give a pattern such as '*.txt'",
             path=str(folder),
         )
     for number, file in enumerate(files):

@@ -1,7 +1,5 @@
 """Which format an input has: told by its name and its first bytes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -65,7 +63,7 @@ def recognise(path: str | os.PathLike[str]) -> Format:
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> recognise(folder)
     'folder'
-    >>> _ = (folder / "a.txt").write_text("one document a line")
+    >>> _ = (folder / "a.txt").write_text("one document per line")
     >>> recognise(folder / "a.txt")
     'lines'
     """
@@ -79,7 +77,7 @@ def recognise_bytes(sample: bytes, name: str) -> Format:
     r"""Tell the format from the first (uncompressed) bytes and the name.
 
     Bytes that only one format starts with decide first, then the ending of the name, then the look of the
-    first lines; anything else is one document a line.
+    first lines; anything else is one document per line.
 
     Examples
     --------

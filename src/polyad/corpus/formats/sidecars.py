@@ -1,7 +1,5 @@
 """The files beside a count file: the words of its columns, and the names of its documents."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

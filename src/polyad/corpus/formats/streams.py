@@ -1,7 +1,5 @@
 """Bytes in: files, compressed files and standard input as one kind of stream that can be looked into."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Tables of documents: which column is the text, and CSV and TSV."""
 
-from __future__ import annotations
-
 import csv
 import threading
 from collections import deque
@@ -67,7 +65,7 @@ def pick_columns(columns: Sequence[str], options: ReadOptions, path: str) -> tup
 
 
 def read_delimited(stream: ByteStream, tally: Tally, options: ReadOptions, delimiter: str | None) -> Iterator[Document]:
-    """Yield one document a record of CSV or TSV; None takes the delimiter that splits the header most.
+    """Yield one document per record of CSV or TSV; None takes the delimiter that splits the header most.
 
     Quoted fields may hold delimiters, doubled quotes and line breaks, which all come out as line feeds. Where a record
     of several lines is malformed, only its first line is: the others are read again, for a quote that is not closed
@@ -118,13 +116,7 @@ class _Lines:
     """The lines for the parser, with their ends back on, the place of the record, and a limit on its length."""
 
     def __init__(self, stream: ByteStream, tally: Tally, options: ReadOptions) -> None:
-        self._lines = read_lines(
-            stream,
-            tally,
-            encoding=options.encoding,
-            errors=options.errors,
-            max_bytes=options.max_document_bytes,
-        )
+        self._lines = read_lines(stream, tally, options)
         self._waiting: deque[tuple[int, str]] = deque()
         self._record: list[tuple[int, str]] = []
         self._again = _READ_AGAIN * options.max_document_bytes
@@ -162,7 +154,7 @@ class _Lines:
         found = [text for text in lines if text.count(delimiter) == n_fields - 1]
         return len(found) if n_fields > 1 and len(found) == len(lines) else 0
 
-    def __iter__(self) -> _Lines:
+    def __iter__(self) -> "_Lines":
         return self
 
     def __next__(self) -> str:

@@ -1,7 +1,5 @@
 """Text in: documents from any text format, a bounded number at a time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -30,18 +28,18 @@ class DocumentReader:
 
     Parameters
     ----------
-    path : str or path
+    path
         A file, a folder, or ``-`` for standard input.
-    reading : ReadOptions, optional
+    reading
         How to read it.
-    stream : ByteStream, optional
+    stream
         The input, where it is open already.
 
     Attributes
     ----------
-    report : ReadReport
+    report
         What was met so far.
-    fraction : float or None
+    fraction
         The share of the input that was read so far; None where its size is unknown.
 
     Examples

@@ -1,11 +1,10 @@
 """Entries ``document word count`` on lines, numbered from 1: the body of UCI and of Matrix Market files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from polyad.base.plurals import how_many
 from polyad.corpus.documents import CorpusError, Tally
 from polyad.corpus.formats.entries import MAX_INDEX, Entries, numbers_of
 from polyad.corpus.formats.integers import read_blocks_of_lines, scan_integers
@@ -51,7 +50,9 @@ def read_triples(
         line += n_lines
         yield entries
     if found + tally.bad - bad_before != n_entries:
-        problem = f"the header announces {n_entries:,} entries, but there are {found:,}; the file may be cut short"
+        problem = (
+            f"the header announces {how_many(n_entries, 'entries')}, but there are {found:,}; the file may be cut short"
+        )
         tally.reject(CorpusError(problem, path=stream.name))
 
 

@@ -1,7 +1,5 @@
 """The UCI bag of words: three header lines (documents, words, entries), then ``document word count``, from 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from polyad.corpus.documents import CorpusError, Tally

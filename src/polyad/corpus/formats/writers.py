@@ -1,7 +1,5 @@
 """Counts out: UCI, LDA-C, Matrix Market and npz, each with its files of words and of document names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
@@ -34,14 +32,14 @@ def write_corpus(
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus
         The counts.
-    path : str or path
+    path
         The file of the counts: ``docword.NAME.txt`` for UCI, ``NAME.dat`` or ``NAME.ldac`` for LDA-C, ``NAME.mtx``,
         ``NAME.npz``.
-    format : {"uci", "ldac", "mtx", "npz"}, optional
+    format
         None takes it from the name.
-    overwrite : bool
+    overwrite
         Replace a vocabulary or ids of other counts that lie where those of this corpus belong, rather than refuse.
 
     Returns

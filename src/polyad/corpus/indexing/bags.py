@@ -1,19 +1,15 @@
 """Texts in a bag of Dask, counted where they are: only the counts of a partition come to this process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.formats.text import batched
-from polyad.corpus.indexing.chunks import digest_of
+from polyad.corpus.indexing.chunks import digest_of_texts
 from polyad.corpus.words.chunks import ChunkCounts, count_chunk
 from polyad.corpus.words.counting import CHUNK_CHARACTERS, CHUNK_DOCUMENTS
 from polyad.corpus.words.tokens import TextOptions
 from polyad.engine.runners import current_runner
-
-__all__ = ["count_partition", "counted_partitions"]
 
 
 def counted_partitions(bag: Any, options: TextOptions) -> Iterator[tuple[str, ChunkCounts, float]]:
@@ -41,7 +37,7 @@ def count_partition(texts: Iterable[Any], options: TextOptions) -> list[tuple[st
     ['to', 'be']
     """
     batches: Iterator[list[Any]] = batched(map(_checked, texts), CHUNK_DOCUMENTS, CHUNK_CHARACTERS)
-    return [(digest_of((), batch), count_chunk(batch, options)) for batch in batches]
+    return [(digest_of_texts((), batch), count_chunk(batch, options)) for batch in batches]
 
 
 def _checked(text: Any) -> str:

@@ -1,7 +1,5 @@
 """Counted documents on their way to shards: one file for every chunk of text, over the terms that occur in it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -21,8 +19,6 @@ from polyad.corpus.words.chunks import ChunkCounts
 from polyad.engine.blocks import Block, canonical_rows, count_block
 from polyad.engine.sources import Source
 
-__all__ = ["Chunk", "ChunkFiles", "CountedChunks", "digest_of", "packed", "read_chunk", "unpacked", "write_chunk"]
-
 
 @dataclass(frozen=True)
 class Chunk:
@@ -35,12 +31,12 @@ class Chunk:
     dropped: dict[str, dict[str, int]]  # for each reason the words that were left out, with their occurrences
 
 
-def digest_of(ids: Sequence[str], texts: Iterable[str]) -> str:
+def digest_of_texts(ids: Sequence[str], texts: Iterable[str]) -> str:
     """Return a digest of documents, which tells whether a chunk was counted before.
 
     Examples
     --------
-    >>> digest_of(["a"], ["to be"]) == digest_of(["a"], ["to", "be"])
+    >>> digest_of_texts(["a"], ["to be"]) == digest_of_texts(["a"], ["to", "be"])
     False
     """
     found = hashlib.blake2b(digest_size=16)

@@ -1,7 +1,5 @@
 """A corpus in a folder of shards: words, ids and how it came to be, beside the counts."""
 
-from __future__ import annotations
-
 import json
 import os
 import zlib
@@ -22,8 +20,6 @@ from polyad.corpus.indexing.chunks import unpacked
 from polyad.corpus.report import CorpusReport, Dropped
 from polyad.corpus.words.tokens import TextOptions
 from polyad.engine.disk.shards import MANIFEST, Shards, checksum
-
-__all__ = ["IndexedCorpus", "is_indexed", "write_description"]
 
 DESCRIPTION = "corpus.json"
 WORDS, IDS, ID_ENDS = "vocabulary.txt", "ids.npy", "id-ends.npy"

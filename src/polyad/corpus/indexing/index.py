@@ -1,11 +1,8 @@
 """From documents to a folder of shards: counted once, words chosen, rows sorted; in bounded memory, and resumable."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.corpus.corpus import Corpus, map_columns
 from polyad.corpus.documents import EXAMPLES, CorpusError, ReadReport
 from polyad.corpus.formats.options import ReadOptions
@@ -28,7 +27,7 @@ from polyad.corpus.indexing.chunks import (
     ChunkFiles,
     CountedChunks,
     as_csr,
-    digest_of,
+    digest_of_texts,
     packed,
     read_chunk,
     write_chunk,
@@ -51,12 +50,10 @@ from polyad.corpus.words.choices import (
 from polyad.corpus.words.counting import CHUNK_CHARACTERS, CHUNK_DOCUMENTS, Counting, count_chunks
 from polyad.corpus.words.tokens import TextOptions
 from polyad.engine.cluster.runner import DaskRunner
-from polyad.engine.disk.shards import MANIFEST, Shards
-from polyad.engine.disk.writer import write_shards
+from polyad.engine.disk.shards import Shards
+from polyad.engine.disk.writer import refuse_existing, write_shards
 from polyad.engine.inputs import is_dask_bag
 from polyad.engine.runners import use
-
-__all__ = ["index", "work_folder"]
 
 COUNT_ROWS = 1 << 14  # of files of counts, together in a chunk
 DONE = "done"  # a file among the work, from when the shards are complete
@@ -141,7 +138,7 @@ def index(
     reading = reading or ReadOptions()
     target = Path(os.path.abspath(out))
     _remove_finished(target)
-    refuse_existing(target, overwrite)
+    refuse_target(target, overwrite)
     bag = paths if is_dask_bag(paths) else None
     files = expand(paths, reading.pattern) if bag is None else (f"dask.bag {bag.name}",)
     options = options or TextOptions()
@@ -212,16 +209,11 @@ def _remove_finished(target: Path) -> None:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def refuse_existing(target: Path, overwrite: bool) -> None:
-    """Refuse a place that something else has."""
+def refuse_target(target: Path, overwrite: bool) -> None:
+    """Refuse a place that something else has, or that is in no folder."""
     if not target.parent.is_dir():
         raise CorpusError(f"it cannot be written: there is no folder {target.parent}", path=str(target))
-    if not target.exists():
-        return
-    if not overwrite:
-        raise FileExistsError(f"{target} is there already. Give another name, or overwrite=True to replace shards.")
-    if not target.is_dir() or (any(target.iterdir()) and not (target / MANIFEST).is_file()):
-        raise FileExistsError(f"{target} is no folder of shards, and will not be replaced. Give another name.")
+    refuse_existing(target, overwrite)
 
 
 def _plan(
@@ -311,11 +303,11 @@ def _count_text(job: _Job) -> _Counted:
         write_chunk(job.chunks.file(number), Chunk(digest, ids, as_csr(counted), tuple(counted.terms), counted.dropped))
     report = reader.report
     if pending.edges[-1] == 0:
-        bad = f"; {report.bad} bad records were skipped" if report.bad else ""
+        bad = f"; {how_many(report.bad, 'bad records')} skipped" if report.bad else ""
         raise NoDocumentsError(f"there are no documents in it{bad}", path=job.files[0])
     sentence = report.warning()
     if sentence is not None:
-        warnings.warn(sentence, UserWarning, stacklevel=3)
+        warn_caller(sentence)
     _refuse_more(job, len(pending.edges) - 1)
     if beginning.sampled:
         spread.warn_of_others(beginning)
@@ -364,7 +356,7 @@ def _uncounted(job: _Job, documents: Any, pending: _Pending, reader: ManyFiles) 
         ids = tuple(document.id for document in batch)
         texts = [document.text for document in batch]
         pending.edges.append(first + len(batch))
-        digest = digest_of(ids, texts)
+        digest = digest_of_texts(ids, texts)
         if not job.chunks.holds(number, digest):
             numbered = all(name == str(first + at) for at, name in enumerate(ids))
             pending.waiting.append((number, None if numbered else ids, digest))
@@ -386,7 +378,7 @@ def _count_matrix(job: _Job, vocabulary: Sequence[str] | None) -> _Counted:
     for number, block in enumerate(_matrix_blocks(path, job.reading, found)):
         columns = block.vocabulary
         report = block.report.reading or report
-        digest = digest_of(block.ids, [blake2b(_raw(block.counts), digest_size=16).hexdigest()])
+        digest = digest_of_texts(block.ids, [blake2b(_raw(block.counts), digest_size=16).hexdigest()])
         first, last = edges[-1], edges[-1] + len(block)
         if not job.chunks.holds(number, digest):
             numbered = all(name == str(first + at) for at, name in enumerate(block.ids))
@@ -435,7 +427,7 @@ def _finish(work: Path, target: Path, counted: _Counted, choice: Choice, overwri
     words = choice.words if counted.has_words else None
     report = replace(_report(shards, counted, choice, chosen), **_repeated(ids))
     write_description(shards.path, report, words, ids)
-    refuse_existing(target, overwrite)
+    refuse_target(target, overwrite)
     (work / DONE).touch()
     if target.exists():
         target.rename(work / "before")

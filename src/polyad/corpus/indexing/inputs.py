@@ -1,7 +1,5 @@
 """Many files as one stream of documents: globs, folders of tables, lists of paths."""
 
-from __future__ import annotations
-
 import glob
 import os
 from collections.abc import Iterator, Sequence
@@ -13,8 +11,6 @@ from polyad.corpus.formats.plain import list_files
 from polyad.corpus.formats.recognise import COUNT_FORMATS, recognise_bytes
 from polyad.corpus.formats.streams import open_stream
 from polyad.corpus.formats.text import DocumentReader
-
-__all__ = ["ManyFiles", "expand", "is_count_file"]
 
 _TABLES = (".parquet", ".pq", ".jsonl", ".ndjson", ".csv", ".tsv")
 _PACKED = (".gz", ".zst", ".bz2", ".xz")

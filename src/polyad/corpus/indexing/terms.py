@@ -1,7 +1,5 @@
 """Totals of more terms than memory holds, and the choice of words among them."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -14,8 +12,6 @@ from polyad.corpus.documents import EXAMPLES
 from polyad.corpus.report import Dropped
 from polyad.corpus.words.choices import default_min_df
 from polyad.corpus.words.tokens import TextOptions
-
-__all__ = ["Choice", "Term", "Totals", "choose", "dropped_words", "look_up"]
 
 MOST_IN_MEMORY = 2_000_000  # terms, some 150 bytes each
 
@@ -172,7 +168,7 @@ class _Last:
     def __init__(self, key: tuple[str, str]) -> None:
         self.key = key
 
-    def __lt__(self, other: _Last) -> bool:
+    def __lt__(self, other: "_Last") -> bool:
         return self.key > other.key
 
 

@@ -1,7 +1,5 @@
 """The words of documents that are counted to chunk files: stop words, stems and the vocabulary, in bounded memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,8 +17,6 @@ from polyad.corpus.words.languages import stem_terms
 from polyad.corpus.words.scripts import count_scripts
 from polyad.corpus.words.stopping import Stopping, stop_words_in
 from polyad.corpus.words.tokens import TextOptions, drop_reason
-
-__all__ = ["choose_from_chunks", "settle_stop_words"]
 
 
 def settle_stop_words(chunks: ChunkFiles, options: TextOptions) -> tuple[TextOptions, Stopping]:

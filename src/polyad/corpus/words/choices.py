@@ -6,13 +6,11 @@ memory until it is known, and no text is read twice. How many documents a word m
 is known at the end.
 """
 
-from __future__ import annotations
-
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from polyad.base.caller import warn_caller
 from polyad.corpus.documents import Document
 from polyad.corpus.words.detection import counted_texts, guess_language, languages_of
 from polyad.corpus.words.languages import StopWords, check_stemmer, load_stop_words
@@ -98,12 +96,10 @@ class SpreadSample:
         found = [language.name for language in languages_of(*counted_texts(self.texts))]
         others = [name for name in found if name != beginning.language]
         if others and without_spaces(self.texts) is None:
-            warnings.warn(
+            warn_caller(
                 f"The stop words are those of the first {beginning.sampled} documents ({beginning.language or 'no'} "
                 f"language), and others are in {' and '.join(others)}. Name the language, or a file of stop words, "
-                "with stop_words.",
-                UserWarning,
-                stacklevel=3,
+                "with stop_words."
             )
 
 

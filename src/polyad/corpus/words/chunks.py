@@ -5,8 +5,6 @@ is cut at white space only, pieces are numbered by a dictionary, and the express
 With the texts as rows of piece counts and the pieces as rows of word counts, the word counts are a product.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Counting words of many documents: chunks, processes, and the corpus at the end."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,20 +46,20 @@ def count_words(
 
     Parameters
     ----------
-    documents : iterable of Document or str
+    documents
         The documents; texts alone are called by their number. They are taken as they are needed, and only a
         few megabytes of text are in memory at a time.
-    options : TextOptions, optional
+    options
         How to split and what to keep. All documents settle what is left to their languages and to their number; the
         report says what was chosen. Only the stop words of n-grams, which are runs of kept words, are settled by the
         first documents, with a warning where later ones are in another language.
-    vocabulary : sequence of str, optional
+    vocabulary
         Count these words only (new text for a model); the bounds on document frequency then do not apply,
         and unknown words are reported.
-    n_jobs : int, optional
-        Processes; -1 is one a core. None uses all cores once there is enough text to pay for starting them.
+    n_jobs
+        Processes; -1 is one for each core. None uses all cores once there is enough text to pay for starting them.
         The result is the same for any number.
-    progress : callable, optional
+    progress
         Called with the number of documents counted so far.
 
     Returns

@@ -4,8 +4,6 @@ A word that many languages have (de, la, no) says little about any, so that each
 it is in. Ordinary text gets .13 to .35 by that, words of no language (names, codes) less than .03.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -89,8 +87,9 @@ def languages_of(terms: Sequence[str], counts: csr_array) -> list[Language]:
 def languages_in(listed: Listed) -> list[Language]:
     """Tell the languages of documents: that of most documents first.
 
-    Another is one of them only where at least a twentieth of the documents are clearly in it. All documents are looked
-    at, and their order does not matter: sums are rounded once.
+    Another is one of them only where at least a twentieth of the documents are clearly in it, and have two words of it
+    or more that are none of the first: the Czech for "rides" is the German for "every". All documents are looked at,
+    and their order does not matter: sums are rounded once.
     """
     weights, codes = _weights(listed.terms)
     totals = np.zeros(len(listed.terms))
@@ -102,12 +101,14 @@ def languages_in(listed: Listed) -> list[Language]:
     if not overall.any():
         return []
     first = int(overall.argmax())
-    best, own, of_first, lengths = _scored(listed, weights, overall)
+    best, own, of_first, lengths, used = _scored(listed, weights, overall)
+    lists = weights.toarray() > 0
     found = []
     for number in np.unique(best[own > 0]).tolist():
         rows = np.flatnonzero((best == number) & (own > 0))
         enough = rows.size >= LEAST_DOCUMENTS * (own > 0).sum()
-        if number == first or n_words[number] < LEAST_WORDS or not enough:
+        only_there = used[number] & lists[:, number] & ~lists[:, first]
+        if number == first or only_there.sum() < LEAST_WORDS or not enough:
             continue
         for_it, for_first = fsum(own[rows]), fsum(of_first[rows])
         share = for_it / float(lengths[rows].sum())
@@ -123,19 +124,22 @@ def languages_in(listed: Listed) -> list[Language]:
 
 def _scored(
     listed: Listed, weights: csr_array, overall: NDArray[np.float64]
-) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int16], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return for each document the best language, what speaks for it and for the first one, and its length.
 
     A short document has words of several languages; that all documents have much of one of them speaks for that one.
+    The last that is returned are the words in documents of each language, languages x words.
     """
     parts, first, prior = [], int(overall.argmax()), np.sqrt(overall)
+    used = np.zeros(weights.shape[::-1], dtype=np.bool_)
     for counts, lengths in listed.blocks():
         scores = np.asarray((counts.astype(np.float64) @ weights).todense())
         best = (scores * prior).argmax(axis=1)
         own = np.take_along_axis(scores, best[:, None], 1)[:, 0]
+        used[np.repeat(best, np.diff(counts.indptr)), counts.indices] = True
         parts.append((best.astype(np.int16), own, scores[:, first].copy(), lengths))
     bests, owns, of_firsts, all_lengths = zip(*parts)
-    return np.concatenate(bests), np.concatenate(owns), np.concatenate(of_firsts), np.concatenate(all_lengths)
+    return np.concatenate(bests), np.concatenate(owns), np.concatenate(of_firsts), np.concatenate(all_lengths), used
 
 
 def guess_language(texts: Iterable[str]) -> Language | None:

@@ -1,7 +1,5 @@
 """Choosing words of counts that were split elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

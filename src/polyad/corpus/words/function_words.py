@@ -6,8 +6,6 @@ words are written out here. Of the languages below the content words of the list
 is taken as it is, and of it only what a text uses evenly: see :mod:`polyad.corpus.words.stopping`.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 _ENGLISH = """

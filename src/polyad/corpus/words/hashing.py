@@ -1,7 +1,5 @@
 """Columns in place of words: each word is counted in the column that its hash says, and no vocabulary is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 
@@ -10,8 +8,6 @@ from scipy.sparse import csr_array
 
 from polyad.corpus.corpus import map_columns
 from polyad.corpus.words.languages import stem_terms
-
-__all__ = ["hash_terms", "hashed_column", "hashed_names"]
 
 
 def hashed_column(term: str, n_columns: int) -> int:

@@ -1,7 +1,5 @@
 """Languages by name or code: stop words and stemmers from the libraries that keep them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,16 +8,6 @@ from pathlib import Path
 
 from polyad.corpus.documents import CorpusError
 from polyad.corpus.words.function_words import function_words
-
-__all__ = [
-    "StopWords",
-    "check_stemmer",
-    "language_code",
-    "language_name",
-    "load_stop_words",
-    "stem_terms",
-    "stem_words",
-]
 
 _CODES = {
     "afrikaans": "af", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn", "breton": "br",
@@ -45,9 +33,9 @@ class StopWords:
 
     Parameters
     ----------
-    source : str
+    source
         A language, "file", or "given".
-    words : tuple of str
+    words
         The words, sorted.
 
     Examples
@@ -90,7 +78,7 @@ def language_name(code: str) -> str:
 
 
 def load_stop_words(spec: str | os.PathLike[str] | Iterable[str] | StopWords | None) -> StopWords | None:
-    """Load stop words: of a language (name or code), from a file with one word a line, or as given.
+    """Load stop words: of a language (name or code), from a file with one word per line, or as given.
 
     Examples
     --------
@@ -116,7 +104,7 @@ def load_stop_words(spec: str | os.PathLike[str] | Iterable[str] | StopWords | N
         return StopWords("file", _read_word_list(name))
     raise ValueError(
         f"{name!r} is neither a language with a list of stop words nor a file; "
-        f"use a name or code such as 'english' or 'en', the path of a file with one word a line, or 'none'."
+        f"use a name or code such as 'english' or 'en', the path of a file with one word per line, or 'none'."
     )
 
 

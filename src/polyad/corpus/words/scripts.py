@@ -1,7 +1,5 @@
 """Chinese and Japanese, told by their characters: their words are not set apart by spaces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

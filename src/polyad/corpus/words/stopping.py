@@ -1,7 +1,5 @@
 """Stop words by the texts themselves: of the languages that are found in all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

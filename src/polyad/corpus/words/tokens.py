@@ -1,7 +1,5 @@
 """How text becomes words: the options, and the rule of what a word is."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -42,31 +40,31 @@ class TextOptions:
 
     Parameters
     ----------
-    lowercase : bool
+    lowercase
         Fold to lower case.
-    apostrophes : {"trim", "keep"}
+    apostrophes
         "trim" removes an elided article or pronoun (``l'homme`` is homme, ``dell'arte`` arte) and the possessive
         (``Canada's`` is Canada) and writes all apostrophes alike; other contractions (``don't``) stay.
-    numbers : {"drop", "keep"}
+    numbers
         Whether to drop words without any letter.
-    min_length : int
+    min_length
         Shorter words, in characters, are dropped.
-    stop_words : str, path, iterable of str or None
-        A language (``"english"``, ``"en"``), a file with one word a line, the words, or None. "auto" is the language
+    stop_words
+        A language (``"english"``, ``"en"``), a file with one word per line, the words, or None. "auto" is the language
         that is found in the text when it is read.
-    stemming : str or None
+    stemming
         A language: words with one snowball stem are counted together, under their most frequent form. "auto" is the
         language of the stop words.
-    ngrams : tuple of int
+    ngrams
         The shortest and longest sequence of kept words that is counted; (1, 2) is words and pairs. At most 10 words.
-    min_df, max_df : int or float
+    min_df, max_df
         Words in fewer or more documents are dropped; a float is a share of the documents. The `min_df` "auto" is
         chosen by the number of documents (see `default_min_df`).
-    max_features : int or None
+    max_features
         Keep only so many words, the most frequent.
-    tokenizer : {"words", "chinese", "japanese"}
+    tokenizer
         How pieces are cut before the rule above applies: at white space, by jieba, or by fugashi (MeCab).
-    hashed : int or None
+    hashed
         Count words in so many columns, each word in the one that its hash says, in place of a vocabulary: no word is
         ever new, and texts that are counted at different times have the same columns. Words that share a column are
         counted together, and topics show columns (``#42``) for words. The bounds above do not apply; stop words that
@@ -152,7 +150,7 @@ class TextOptions:
         return plain
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> TextOptions:
+    def from_dict(cls, plain: Mapping[str, Any]) -> "TextOptions":
         """Make options from what `to_dict` gave; unknown names are an error that says so."""
         unknown = sorted(set(plain) - {item.name for item in fields(cls)})
         if unknown:

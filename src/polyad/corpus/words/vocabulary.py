@@ -1,7 +1,5 @@
 """From the terms of all chunks to the columns of a corpus: stems, document frequencies, order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 
@@ -15,8 +13,6 @@ from polyad.corpus.words.choices import default_min_df
 from polyad.corpus.words.hashing import hashed_names
 from polyad.corpus.words.languages import stem_terms
 from polyad.corpus.words.tokens import TextOptions
-
-__all__ = ["choose_words", "look_up_words", "merge_stems"]
 
 
 def merge_stems(terms: Sequence[str], counts: csr_array, language: str) -> tuple[list[str], csr_array]:

@@ -1,7 +1,5 @@
 """Worker processes that end when the process that started them is gone, however it went."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

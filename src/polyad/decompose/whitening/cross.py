@@ -8,6 +8,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation
 from polyad.decompose.whitening.lanczos import largest_eigenpairs
 from polyad.decompose.whitening.symmetric import DENSE_SIZE, RankError
@@ -190,8 +191,8 @@ def _refuse_impossible(n_components: int, M1: int, M2: int) -> None:
         raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up.")
     if n_components > min(M1, M2):
         raise ValueError(
-            f"n_components is {n_components}, but X has {M1} columns and Y has {M2}: "
-            f"ask for at most {min(M1, M2)} components."
+            f"n_components is {n_components}, but X has {how_many(M1, 'columns')} and Y has {M2}: "
+            f"ask for at most {how_many(min(M1, M2), 'components')}."
         )
 
 
@@ -201,7 +202,8 @@ def _refuse_low_rank(values: FloatArray, n_components: int, size: int) -> int:
     supported = int((values > floor).sum())
     if supported < n_components:
         raise RankError(
-            f"The two views vary together in only {supported} directions, and {n_components} components were asked "
+            f"The two views vary together in only {how_many(supported, 'directions')}, and {n_components} "
+            "components were asked "
             f"for: ask for at most {max(supported, 1)}, give more samples, or drop constant columns.",
             supported=supported,
             spectrum=values,

@@ -15,7 +15,7 @@ NEAR = 0.08  # of the K-th eigenvalue: those that are smaller by more have no we
 WIDEST = 10  # directions beyond K: the work goes with the fourth power of all
 NOISE = 2.0  # times the most negative eigenvalue: what is smaller may be noise, whose positive side is the longer one
 INWARDS = 0.5  # of the fall of eigenvalues beyond K: how far above the K-th weights begin to fall
-LEAST = 0.02  # a direction with less weight has no part in a third moment worth its work
+LEAST_WEIGHT = 0.02  # a direction with less weight has no part in a third moment worth its work
 
 
 def edge_weights(spectrum: FloatArray, n_components: int, width: int = WIDEST) -> FloatArray:

@@ -7,8 +7,9 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.decompose.certainty import leaving
-from polyad.decompose.whitening.edge import LEAST, WIDEST, edge_weights
+from polyad.decompose.whitening.edge import LEAST_WEIGHT, WIDEST, edge_weights
 from polyad.decompose.whitening.lanczos import BLOCK, largest_eigenpairs
 
 SHARP = 1e-6  # angle to which a space with a sharp edge is known, by a bound
@@ -167,7 +168,7 @@ def whiten(
         subspace_error = pairs.subspace_error
     _refuse_low_rank(values, n_components, used.size, strict)
     weights = weigh(values)
-    weights = weights[: max(n_components, int((weights >= LEAST).sum()))]
+    weights = weights[: max(n_components, int((weights >= LEAST_WEIGHT).sum()))]
     kept = values[: weights.size]
     columns = np.zeros((M, kept.size))  # in the order of memory in which passes use it
     columns[used] = _fix_signs(vectors[:, : kept.size]) * scale[:, None] * (weights / np.sqrt(kept))
@@ -204,13 +205,13 @@ def _refuse_impossible(n_components: int, n_features: int, n_used: int) -> None:
         raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up.")
     if n_components > n_features:
         raise ValueError(
-            f"n_components is {n_components}, but X has only {n_features} columns: "
-            f"ask for at most {n_features} components."
+            f"n_components is {n_components}, but X has only {how_many(n_features, 'columns')}: "
+            f"ask for at most {how_many(n_features, 'components')}."
         )
     if n_components > n_used:
         raise RankError(
             f"n_components is {n_components}, but only {n_used} of the {n_features} columns carry information: "
-            f"ask for at most {n_used} components.",
+            f"ask for at most {how_many(n_used, 'components')}.",
             supported=n_used,
             spectrum=np.empty(0),
         )
@@ -222,8 +223,8 @@ def _refuse_low_rank(values: FloatArray, n_components: int, n_used: int, strict:
     supported = int((values > limit).sum())
     if supported < n_components:
         raise RankError(
-            f"The second moment has only {supported} directions with a variance above {what} ({limit:.2g}), and "
-            f"{n_components} components were asked for: the data support at most {supported}. "
+            f"The second moment has only {how_many(supported, 'directions')} with a variance above {what} "
+            f"({limit:.2g}), and {n_components} components were asked for: the data support at most {supported}. "
             "Ask for fewer components, or give more (or longer) documents.",
             supported=supported,
             spectrum=values,

@@ -35,16 +35,16 @@ _intact: set[tuple[str, int, int]] = set()  # shards whose sums this process has
 
 
 @dataclass(frozen=True)
-class View:
+class StoredView:
     """What a view holds, "counts" or "signals", and its number of columns."""
 
     kind: str
     width: int
 
 
-def views_of(block: Block) -> tuple[View, ...]:
+def views_of(block: Block) -> tuple[StoredView, ...]:
     """Return what the views of a block hold, if it has a place in shards."""
-    views = tuple(View("counts" if is_sparse(view) else "signals", int(view.shape[1])) for view in block.views)
+    views = tuple(StoredView("counts" if is_sparse(view) else "signals", int(view.shape[1])) for view in block.views)
     for view, lengths in zip(views, block.lengths):
         if view.kind == "counts" and lengths is None:
             raise ValueError("A view of counts has no lengths of documents: make it with count_blocks.")
@@ -58,7 +58,7 @@ class Manifest:
     """What is in a folder of shards."""
 
     order: str  # "content", the canonical order, or "given"
-    views: tuple[View, ...]  # what every view holds
+    views: tuple[StoredView, ...]  # what every view holds
     edges: tuple[int, ...]  # the row numbers at which the shards begin, and the number of all rows
     n_cells: int  # stored cells of all views
     files: dict[str, tuple[int, int]]  # for the name of every file its size in bytes and its CRC-32
@@ -173,7 +173,7 @@ class Shards(Source):
         for name in self.manifest.names_of_shard(number):
             will_need(self.path / name)
 
-    def _view(self, number: int, place: int, view: View) -> tuple[Any, NDArray[np.float64] | None]:
+    def _view(self, number: int, place: int, view: StoredView) -> tuple[Any, NDArray[np.float64] | None]:
         arrays = [_mapped(self.path / file_name(number, place, array)) for array in ARRAYS[view.kind]]
         if view.kind == "signals":
             return arrays[0], None
@@ -250,7 +250,7 @@ def read_manifest(folder: Path) -> Manifest:
 def _parsed(content: dict[str, Any]) -> Manifest:
     return Manifest(
         str(content["order"]),
-        tuple(View(str(view["kind"]), int(view["width"])) for view in content["views"]),
+        tuple(StoredView(str(view["kind"]), int(view["width"])) for view in content["views"]),
         tuple(int(edge) for edge in content["edges"]),
         int(content["n_cells"]),
         {str(name): (int(file["size"]), int(file["crc32"])) for name, file in content["files"].items()},

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block, canonical_rows, document_lengths, is_sparse, shard_edges
-from polyad.engine.disk.shards import View, views_of
+from polyad.engine.disk.shards import StoredView, views_of
 from polyad.engine.sources import Source
 
 # The types of the arrays: those of the shards, and the number of cells of every row in place of where it begins.
@@ -29,7 +29,7 @@ class Spool(Source):
     """Rows in raw files of a folder."""
 
     folder: Path  # where the files lie
-    views: tuple[View, ...]  # what every view holds
+    views: tuple[StoredView, ...]  # what every view holds
     row_edges: tuple[int, ...]  # the row numbers at which the shards begin, and the number of all rows
     cell_edges: tuple[tuple[int, ...], ...]  # for every view the cells before each shard, and in all
 
@@ -86,7 +86,7 @@ def mapped(folder: Path, view: int, array: str, first: int, last: int) -> NDArra
 class RawFiles:
     """The files of a spool, open for writing."""
 
-    def __init__(self, folder: Path, views: tuple[View, ...]) -> None:
+    def __init__(self, folder: Path, views: tuple[StoredView, ...]) -> None:
         self.folder, self.views = folder, views
         self._files: dict[tuple[int, str], BinaryIO] = {}
         self._open = ExitStack()
@@ -161,12 +161,12 @@ def _blocks_of(parts: Iterable[Any]) -> Iterator[Block]:
             yield block
 
 
-def _refuse_other_views(views: tuple[View, ...], found: tuple[View, ...], row: int) -> None:
+def _refuse_other_views(views: tuple[StoredView, ...], found: tuple[StoredView, ...], row: int) -> None:
     if found != views:
         raise ValueError(f"The rows from {row} on are {found}, and those before them {views}: give rows of one kind.")
 
 
-def _cut(folder: Path, views: tuple[View, ...], n_rows: int) -> Spool:
+def _cut(folder: Path, views: tuple[StoredView, ...], n_rows: int) -> Spool:
     """Return what was written as a source, cut into shards by all of it."""
 
     def cells(view: int, first: int, last: int) -> NDArray[np.int32] | int:

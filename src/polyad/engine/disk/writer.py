@@ -23,7 +23,7 @@ from polyad.engine.disk.shards import (
     NUMBERS,
     Manifest,
     Shards,
-    View,
+    StoredView,
     file_name,
     views_of,
     write_manifest,
@@ -84,7 +84,7 @@ def write_shards(
     if not isinstance(rows, Source):
         rows = _checked(rows)
     target = Path(path).absolute()
-    _refuse_existing(target, overwrite)
+    refuse_existing(target, overwrite)
     with (
         _errors_with_path(target),
         tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.", ignore_cleanup_errors=True) as name,
@@ -144,13 +144,14 @@ def _checked(parts: Iterable[Any]) -> Iterator[Any]:
         yield checked
 
 
-def _refuse_existing(target: Path, overwrite: bool) -> None:
+def refuse_existing(target: Path, overwrite: bool) -> None:
+    """Refuse a place that something else has."""
     if not target.exists():
         return
     if not overwrite:
-        raise FileExistsError(f"{target} is there already. Give another path, or overwrite=True to replace shards.")
+        raise FileExistsError(f"{target} is there already. Give another name, or overwrite=True to replace shards.")
     if not target.is_dir() or (any(target.iterdir()) and not (target / MANIFEST).is_file()):
-        raise FileExistsError(f"{target} is no folder of shards, and will not be replaced. Give another path.")
+        raise FileExistsError(f"{target} is no folder of shards, and will not be replaced. Give another name.")
 
 
 @contextmanager
@@ -170,7 +171,7 @@ def _as_given(source: Source) -> tuple[tuple[int, ...], Iterator[ViewRows]]:
 
 
 def _in_canonical_order(
-    source: Source, views: tuple[View, ...], scratch: Path
+    source: Source, views: tuple[StoredView, ...], scratch: Path
 ) -> tuple[tuple[int, ...], NDArray[np.intp], Iterator[ViewRows]]:
     """Return the edges of the shards, the rows in the canonical order, and the shards, made when they are asked for."""
     found = rows_of(keys_and_cells, source)
@@ -220,7 +221,7 @@ def _sorted(bucket: Block, chosen: NDArray[np.intp]) -> ViewRows:
 def _write(
     folder: Path,
     order: str,
-    views: tuple[View, ...],
+    views: tuple[StoredView, ...],
     edges: tuple[int, ...],
     shards: Iterable[ViewRows],
     files: dict[str, tuple[int, int]],
@@ -232,7 +233,7 @@ def _write(
 
 
 def _write_shard(
-    folder: Path, number: int, views: tuple[View, ...], shard: ViewRows, files: dict[str, tuple[int, int]]
+    folder: Path, number: int, views: tuple[StoredView, ...], shard: ViewRows, files: dict[str, tuple[int, int]]
 ) -> int:
     """Write the files of a shard, enter them and return its cells; nothing holds the rows when the next one is made."""
     n_cells = 0

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block
 from polyad.engine.sources.arrays import cells_of_rows, gathered, rows_of_block
-from polyad.engine.sources.source import Derived, Source
+from polyad.engine.sources.source import Fewer, Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Part(Derived):
+class Part(Fewer):
     """Consecutive rows of a source: whole shards, or rows of one of them.
 
     Attributes
@@ -30,16 +30,6 @@ class Part(Derived):
     def edges(self) -> tuple[int, ...]:
         """The row numbers, in the part, at which its shards begin, and the number of its rows."""
         return tuple(itertools.accumulate((last - first for _, first, last in self.bounds), initial=0))
-
-    @property
-    def n_cells(self) -> int:
-        """Stored cells of all views."""
-        return sum(self.shard(number).n_cells for number in range(self.n_shards))
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the source lies in this process."""
-        return self.source.in_memory
 
     def shard(self, number: int, /) -> Block:
         """Return a shard."""
@@ -97,7 +87,7 @@ def first_rows(source: Source, n_rows: int) -> Source:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chosen(Derived):
+class Chosen(Fewer):
     """Some rows of every shard of a source, each as often as it is chosen; shards of which none is are left out."""
 
     @abstractmethod
@@ -112,11 +102,6 @@ class Chosen(Derived):
     def edges(self) -> tuple[int, ...]:
         """The row numbers, among those chosen, at which the shards begin, and how many are chosen."""
         return self._shards[0]
-
-    @property
-    def n_cells(self) -> int:
-        """Stored cells of all views."""
-        return sum(self.shard(number).n_cells for number in range(self.n_shards))
 
     @cached_property
     def _shards(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -108,3 +108,13 @@ class Derived(Source):
     def announce(self, number: int, /) -> None:
         """Tell the source that a shard will be asked for soon."""
         self.source.announce(number)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fewer(Derived):
+    """Some of the cells of another source, which are counted shard by shard."""
+
+    @property
+    def n_cells(self) -> int:
+        """Stored cells of all views."""
+        return sum(self.shard(number).n_cells for number in range(self.n_shards))

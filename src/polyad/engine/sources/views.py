@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from polyad.engine.blocks import Block, beside_each_other, sum_of_lengths
 from polyad.engine.sources.arrays import gathered
-from polyad.engine.sources.source import Derived, Source
+from polyad.engine.sources.source import Derived, Fewer, Source
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +79,7 @@ def aligned(*sources: Source) -> Source:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class View(Derived):
+class View(Fewer):
     """One view of a source of several, in the shards of all of them."""
 
     number: int
@@ -88,16 +88,6 @@ class View(Derived):
     def widths(self) -> tuple[int, ...]:
         """Columns of the view."""
         return (self.source.widths[self.number],)
-
-    @property
-    def n_cells(self) -> int:
-        """Stored cells of the view."""
-        return sum(self.shard(number).n_cells for number in range(self.n_shards))
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether the source lies in this process."""
-        return self.source.in_memory
 
     def shard(self, number: int, /) -> Block:
         """Return a shard."""

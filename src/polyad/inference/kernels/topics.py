@@ -32,6 +32,41 @@ def padded(size: int) -> int:
 
 
 @inlined
+def inverses_of_four(i, rows, shares):  # type: ignore[no-untyped-def]
+    """Return 1 / (rows shares) of cells i to i + 3: one cell at a time waits for its sum, four share the loads."""
+    a, b, c, d = TINY, TINY, TINY, TINY
+    for k in range(rows.shape[1]):
+        a += shares[k] * rows[i, k]
+        b += shares[k] * rows[i + 1, k]
+        c += shares[k] * rows[i + 2, k]
+        d += shares[k] * rows[i + 3, k]
+    return ONE / a, ONE / b, ONE / c, ONE / d
+
+
+@inlined
+def total_of_cell(i, rows, shares):  # type: ignore[no-untyped-def]
+    """Return rows shares of cell i."""
+    total = TINY
+    for k in range(rows.shape[1]):
+        total += shares[k] * rows[i, k]
+    return total
+
+
+@inlined
+def gather_cells(first, rows, counts, shares, gathered, inverse):  # type: ignore[no-untyped-def]
+    """Keep 1 / (rows shares) of the cells from the first on, and add up what they say of the topics."""
+    n, K = rows.shape
+    for i in range(first, n):
+        total = TINY
+        for k in range(K):
+            total += shares[k] * rows[i, k]
+        inverse[i] = ONE / total
+        weight = counts[i] / total
+        for k in range(K):
+            gathered[k] += weight * rows[i, k]
+
+
+@inlined
 def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, relaxation):  # type: ignore[no-untyped-def]
     """Iterate ``shares <- prior + shares * (rows' (counts / (rows shares)))`` for one document.
 
@@ -45,26 +80,13 @@ def fixed_point(rows, counts, prior, shares, gathered, inverse, n_iter, relaxati
     for iteration in range(n_iter):
         for k in range(K):
             gathered[k] = ZERO
-        for i in range(0, fours, 4):  # one cell at a time waits for its sum; four share the loads and stores as well
-            a, b, c, d = TINY, TINY, TINY, TINY
-            for k in range(K):
-                a += shares[k] * rows[i, k]
-                b += shares[k] * rows[i + 1, k]
-                c += shares[k] * rows[i + 2, k]
-                d += shares[k] * rows[i + 3, k]
-            a, b, c, d = ONE / a, ONE / b, ONE / c, ONE / d
+        for i in range(0, fours, 4):
+            a, b, c, d = inverses_of_four(i, rows, shares)
             inverse[i], inverse[i + 1], inverse[i + 2], inverse[i + 3] = a, b, c, d
             a, b, c, d = a * counts[i], b * counts[i + 1], c * counts[i + 2], d * counts[i + 3]
             for k in range(K):
                 gathered[k] += a * rows[i, k] + b * rows[i + 1, k] + c * rows[i + 2, k] + d * rows[i + 3, k]
-        for i in range(fours, n):
-            total = TINY
-            for k in range(K):
-                total += shares[k] * rows[i, k]
-            inverse[i] = ONE / total
-            weight = counts[i] / total
-            for k in range(K):
-                gathered[k] += weight * rows[i, k]
+        gather_cells(fours, rows, counts, shares, gathered, inverse)
         if iteration < n_iter - 1:
             for k in range(K):
                 step = prior[k] + shares[k] * gathered[k]
@@ -211,14 +233,8 @@ def _leave_own_votes_out(rows, shares):  # type: ignore[no-untyped-def]
     """
     n, K = rows.shape
     fours = n - n % 4
-    for i in range(0, fours, 4):  # as in the fixed point
-        a, b, c, d = TINY, TINY, TINY, TINY
-        for k in range(K):
-            a += shares[k] * rows[i, k]
-            b += shares[k] * rows[i + 1, k]
-            c += shares[k] * rows[i + 2, k]
-            d += shares[k] * rows[i + 3, k]
-        a, b, c, d = ONE / a, ONE / b, ONE / c, ONE / d
+    for i in range(0, fours, 4):
+        a, b, c, d = inverses_of_four(i, rows, shares)
         for k in range(K):
             rows[i, k] *= max(ONE - a * rows[i, k], ZERO)
         for k in range(K):
@@ -228,10 +244,7 @@ def _leave_own_votes_out(rows, shares):  # type: ignore[no-untyped-def]
         for k in range(K):
             rows[i + 3, k] *= max(ONE - d * rows[i + 3, k], ZERO)
     for i in range(fours, n):
-        total = TINY
-        for k in range(K):
-            total += shares[k] * rows[i, k]
-        inverse = ONE / total
+        inverse = ONE / total_of_cell(i, rows, shares)
         for k in range(K):
             rows[i, k] *= max(ONE - inverse * rows[i, k], ZERO)
 

@@ -1,9 +1,12 @@
 """Compiled loops of variational inference (Blei, Ng and Jordan 2003), in the layout of :mod:`.topics`."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from polyad.base.compiled import compiled, inlined
-from polyad.inference.kernels.topics import ONE, TINY, ZERO, gather_rows, longest_row, write_shares
+from polyad.inference.kernels.topics import ONE, ZERO, gather_cells, gather_rows, longest_row, write_shares
 
 
 @inlined
@@ -25,7 +28,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
     The last iteration leaves ``gamma`` as it is: ``weights``, ``gathered`` and ``inverse`` belong to it. Returns the
     logarithm of the scale that was taken out of the weights.
     """
-    n, K = rows.shape
+    K = rows.shape[1]
     shift = 0.0
     for iteration in range(n_iter):
         shift = digamma(gamma[0])
@@ -35,14 +38,7 @@ def _variational_tokens(rows, counts, prior, n_topics, gamma, weights, gathered,
             gathered[k] = ZERO
             # The scale of the weights cancels; the largest is 1, or those of many small topics would underflow.
             weights[k] = np.float32(np.exp(digamma(gamma[k]) - shift)) if k < n_topics else ZERO
-        for i in range(n):
-            total = TINY
-            for k in range(K):
-                total += weights[k] * rows[i, k]
-            inverse[i] = ONE / total
-            weight = counts[i] / total
-            for k in range(K):
-                gathered[k] += weight * rows[i, k]
+        gather_cells(0, rows, counts, weights, gathered, inverse)
         if iteration < n_iter - 1:
             for k in range(K):
                 gamma[k] = prior[k] + weights[k] * gathered[k]
@@ -73,14 +69,22 @@ def infer_shares_variational(  # type: ignore[no-untyped-def]
         write_shares(gathered, prior, out[d])
 
 
-@compiled(fastmath=True)
-def expect_variational(  # type: ignore[no-untyped-def]
-    first, last, indptr, words, counts, topics, prior, n_topics, n_iter, warm, gamma_of, weights_of, inverse, shift_of
-):
-    """Variational E step of documents first to last: Dirichlet parameters, and exp(digamma) of them, of each.
+class VariationalShares(NamedTuple):
+    """What the E step finds: for each document Dirichlet parameters, exp(digamma) of them, and for each cell a number.
 
-    ``shift_of`` gets the logarithm of the scale that was taken out of a document's weights.
+    ``shift`` is the logarithm of the scale that was taken out of a document's weights.
     """
+
+    gamma: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    inverse: NDArray[np.float32]
+    shift: NDArray[np.float64]
+
+
+@compiled(fastmath=True)
+def expect_variational(first, last, cells, topics, prior, n_topics, n_iter, warm, found):  # type: ignore[no-untyped-def]
+    """Variational E step of documents first to last: ``found`` are :class:`VariationalShares`, written in place."""
+    indptr, words, counts, inverse = cells.indptr, cells.words, cells.counts, found.inverse
     K = topics.shape[1]
     longest = longest_row(first, last, indptr)
     rows = np.empty((longest, K), np.float32)
@@ -91,8 +95,8 @@ def expect_variational(  # type: ignore[no-untyped-def]
         length = gather_rows(start, n, words, counts, topics, rows)
         if not warm:
             for k in range(K):
-                gamma_of[d, k] = prior[k] * (ONE + length / prior_total)
-        shift_of[d] = _variational_tokens(
-            rows[:n], counts[start : start + n], prior, n_topics, gamma_of[d], weights_of[d], gathered,
+                found.gamma[d, k] = prior[k] * (ONE + length / prior_total)
+        found.shift[d] = _variational_tokens(
+            rows[:n], counts[start : start + n], prior, n_topics, found.gamma[d], found.weights[d], gathered,
             inverse[start : start + n], n_iter,
         )  # fmt: skip

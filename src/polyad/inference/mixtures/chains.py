@@ -12,6 +12,7 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, Stacked, new_states, one_round, step, sum_over
 from polyad.inference.kernels.chains import forward_backward, likeliest_paths
 from polyad.inference.mixtures.emissions import TINY, Emission, log_prior
+from polyad.inference.mixtures.passes import Passes
 
 RANGE_ROWS = 1 << 14  # of the sequences that one thread works on at a time
 
@@ -31,14 +32,10 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class PolishedChain:
+class PolishedChain(Passes):
     """A chain after passes of Baum and Welch."""
 
     chain: Chain  # its parameters
-    # Mean log-likelihood of a row, and the logarithm of the prior, that each pass found for the parameters it started
-    # from: it never falls.
-    objective: tuple[float, ...]
-    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def polish_chain(
@@ -79,8 +76,8 @@ def polish_chain(
             chain.emission.maximised(sums[0]),
         )
         if len(objective) > 1 and objective[-1] - objective[-2] < tol:
-            return PolishedChain(chain, tuple(objective), True)
-    return PolishedChain(chain, tuple(objective), False)
+            return PolishedChain(tuple(objective), True, chain)
+    return PolishedChain(tuple(objective), False, chain)
 
 
 def _log_prior(chain: Chain, prior: float) -> float:

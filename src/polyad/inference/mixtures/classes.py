@@ -9,6 +9,7 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
 from polyad.inference.mixtures.emissions import TINY, Emission, log_prior
 from polyad.inference.mixtures.gaussian import shares_and_evidence
+from polyad.inference.mixtures.passes import Passes
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,10 @@ class ClassMixture:
 
 
 @dataclass(frozen=True)
-class PolishedClasses:
+class PolishedClasses(Passes):
     """A mixture after passes of EM."""
 
     mixture: ClassMixture  # its parameters
-    # Mean log-likelihood of a row, and the logarithm of the prior, that each pass found for the parameters it started
-    # from: it never falls.
-    objective: tuple[float, ...]
-    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def class_posterior(source: Source, mixture: ClassMixture) -> FloatArray:
@@ -92,8 +89,8 @@ def polish_classes(
         )
         mixture = ClassMixture((points + prior) / (source.n_rows + K * prior), shown)
         if len(objective) > 1 and objective[-1] - objective[-2] < tol:
-            return PolishedClasses(mixture, tuple(objective), True)
-    return PolishedClasses(mixture, tuple(objective), False)
+            return PolishedClasses(tuple(objective), True, mixture)
+    return PolishedClasses(tuple(objective), False, mixture)
 
 
 def _expected(block: Block, mixture: ClassMixture) -> tuple[FloatArray, tuple[Any, ...], float]:

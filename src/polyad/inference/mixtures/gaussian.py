@@ -8,9 +8,11 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
+from polyad.inference.mixtures.passes import Passes
 from polyad.moments.views.cross import dense_rows
 
 OUTLOOK, OUTLOOK_FROM = 20, 4
+STRETCH, MOST_STRETCH = 1.3, 8.0  # by which relaxed passes go further each time, and at most
 COVARIANCE_TYPES = ("spherical", "diag", "full")
 
 
@@ -56,19 +58,27 @@ class _Evaluated:
     factors: FloatArray
     constants: FloatArray  # K: the logarithms of weight and of the density at the mean
 
-    def joint(self, centred: FloatArray) -> FloatArray:
-        """Return log p(component, point), N x K."""
+    def joint(self, centred: FloatArray, squares: FloatArray) -> FloatArray:
+        """Return log p(component, point), K x N, for points less the centre and the squares of their lengths, N."""
         kind = self.factors.ndim
         if kind == 1:
-            squares = (centred**2).sum(axis=1)[:, None] - 2 * centred @ self.means.T + (self.means**2).sum(axis=1)
-            distances = np.maximum(squares, 0.0) * self.factors
+            scaled = self.means * self.factors[:, None]
+            found = scaled @ centred.T
+            found -= (self.factors / 2)[:, None] * squares
         elif kind == 2:
             scaled = self.means * self.factors
-            distances = centred**2 @ self.factors.T - 2 * centred @ scaled.T + (self.means * scaled).sum(axis=1)
+            found = scaled @ centred.T
+            found -= (self.factors / 2) @ (centred**2).T
         else:
-            columns = [((centred - mean) @ factor.T) ** 2 for mean, factor in zip(self.means, self.factors)]
-            distances = np.stack([column.sum(axis=1) for column in columns], axis=1)
-        return self.constants - 0.5 * distances
+            lengths = [_lengths((centred - mean) @ factor.T) for mean, factor in zip(self.means, self.factors)]
+            return np.asarray(self.constants[:, None] - 0.5 * np.stack(lengths))
+        found += (self.constants - (self.means * scaled).sum(axis=1) / 2)[:, None]
+        return np.asarray(found)
+
+
+def _lengths(points: FloatArray) -> FloatArray:
+    """Return the squares of the lengths of points."""
+    return np.asarray(np.einsum("ij,ij->i", points, points))
 
 
 def _evaluated(mixture: GaussianMixtureParameters, centre: FloatArray) -> _Evaluated:
@@ -93,17 +103,7 @@ def gaussian_posterior(source: Source, mixture: GaussianMixtureParameters) -> Fl
 
 
 def _posterior(block: Block, mixture: _Evaluated) -> FloatArray:
-    return shares_and_evidence(mixture.joint(dense_rows(block.rows) - mixture.centre))[0]
-
-
-def shares_and_evidence(joint: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return posteriors, N x K, and log-likelihoods, N, from log p(component, row); the array is used up."""
-    largest = joint.max(axis=1)
-    joint -= largest[:, None]
-    np.exp(joint, out=joint)
-    sums = joint.sum(axis=1)
-    joint /= sums[:, None]
-    return joint, largest + np.log(sums)
+    return np.ascontiguousarray(_evaluate(block, mixture)[2].T)
 
 
 def gaussian_log_densities(source: Source, mixture: GaussianMixtureParameters) -> FloatArray:
@@ -112,18 +112,37 @@ def gaussian_log_densities(source: Source, mixture: GaussianMixtureParameters) -
 
 
 def _log_densities(block: Block, mixture: _Evaluated) -> FloatArray:
-    return shares_and_evidence(mixture.joint(dense_rows(block.rows) - mixture.centre))[1]
+    return _evaluate(block, mixture)[3]
+
+
+def _evaluate(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return points less the centre, the squares of their lengths, posteriors, K x N, and log-likelihoods, N.
+
+    Components are in rows: the largest of a column of many short ones is found far faster than that of a short row.
+    """
+    centred = dense_rows(block.rows) - mixture.centre
+    squares = _lengths(centred)
+    return centred, squares, *shares_and_evidence(mixture.joint(centred, squares), axis=0)
+
+
+def shares_and_evidence(joint: FloatArray, axis: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Return posteriors, N x K, and log-likelihoods, N, from log p(component, row); the array is used up.
+
+    Components are along the given axis.
+    """
+    largest = joint.max(axis=axis, keepdims=True)
+    joint -= largest
+    np.exp(joint, out=joint)
+    sums = joint.sum(axis=axis, keepdims=True)
+    joint /= sums
+    return joint, (largest + np.log(sums)).ravel()
 
 
 @dataclass(frozen=True)
-class PolishedMixture:
+class PolishedMixture(Passes):
     """A mixture after passes of EM."""
 
     mixture: GaussianMixtureParameters  # its parameters
-    # Mean log-likelihood of a point, and the logarithm of the prior, that each pass found for the parameters it started
-    # from: it never falls.
-    objective: tuple[float, ...]
-    converged: bool  # whether the last pass gained less than the tolerance
 
 
 def polish_gaussian(
@@ -136,6 +155,7 @@ def polish_gaussian(
     first: int = 1,
     most: int | None = None,
     target: float = -np.inf,
+    relaxed: bool = False,
 ) -> PolishedMixture:
     """Improve a mixture of Gaussians by passes of EM.
 
@@ -156,34 +176,74 @@ def polish_gaussian(
     target
         Stop, not converged, where the objective would still be below this after :data:`OUTLOOK` passes with the gain of
         the last one.
+    relaxed
+        Whether to go further than EM says, the more the longer that has raised the objective; where it falls, the step
+        of EM itself is made instead.
     """
     centre = mixture.weights @ mixture.means
     objective: list[float] = []
+    safe, stretch = mixture, 1.0
     for number in range(first, first + max_iter):
         with one_round(number, most or max_iter, passes=1, unit="row") as found:
             sums = total(_expected_sums, source, _evaluated(mixture, centre))
-            objective.append((sums[-1] + _log_prior(mixture, rule)) / source.n_rows)
-            found.append(objective[-1])
-        mixture = _maximised(sums, mixture, centre, rule, source.n_rows)
-        if len(objective) > 1 and objective[-1] - objective[-2] < tol:
-            return PolishedMixture(mixture, tuple(objective), True)
-        if len(objective) > OUTLOOK_FROM and objective[-1] + OUTLOOK * (objective[-1] - objective[-2]) < target:
+            now = (sums[-1] + _log_prior(mixture, rule)) / source.n_rows
+            found.append(now)
+        if stretch > 1 and not now >= objective[-1]:
+            mixture, stretch = safe, 1.0
+            continue
+        gain = now - objective[-1] if objective else np.inf
+        objective.append(now)
+        safe = _maximised(sums, mixture, centre, rule, source.n_rows)
+        if gain < tol:
+            return PolishedMixture(tuple(objective), True, safe)
+        if len(objective) > OUTLOOK_FROM and now + OUTLOOK * gain < target:
             break
-    return PolishedMixture(mixture, tuple(objective), False)
+        stretch = min(STRETCH * stretch, MOST_STRETCH) if relaxed and np.isfinite(gain) else 1.0
+        mixture = _stretched(mixture, safe, stretch) if stretch > 1 else safe
+    return PolishedMixture(tuple(objective), False, safe)
+
+
+def polish_few(
+    points: FloatArray, mixture: GaussianMixtureParameters, rule: CovarianceRule, *, max_iter: int, tol: float
+) -> tuple[GaussianMixtureParameters, float]:
+    """Return a mixture after passes of EM over a few points in memory, and their log-likelihood.
+
+    The same as :func:`polish_gaussian`, without what a pass over a source costs where points are few.
+    """
+    block, centre = Block((points,), (None,)), mixture.weights @ mixture.means
+    before = -np.inf
+    for _ in range(max_iter):
+        sums = _expected_sums(block, _evaluated(mixture, centre))
+        if sums[-1] - before < tol * points.shape[0]:
+            break
+        before, mixture = sums[-1], _maximised(sums, mixture, centre, rule, points.shape[0])
+    return mixture, float(_log_densities(block, _evaluated(mixture, centre)).sum())
+
+
+def _stretched(
+    before: GaussianMixtureParameters, after: GaussianMixtureParameters, stretch: float
+) -> GaussianMixtureParameters:
+    """Return parameters further along the way from some to others; weights and variances in their logarithms."""
+    weights = np.maximum(after.weights, 1e-300) ** stretch * np.maximum(before.weights, 1e-300) ** (1 - stretch)
+    means = before.means + stretch * (after.means - before.means)
+    if after.covariances.ndim == 3:
+        covariances = after.covariances  # a straight line may lead out of the positive matrices
+    else:
+        covariances = after.covariances**stretch * before.covariances ** (1 - stretch)
+    return GaussianMixtureParameters(weights / weights.sum(), means, covariances)
 
 
 def _expected_sums(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return the expected points of each component, their sums and squares, and the log-likelihood."""
-    centred = dense_rows(block.rows) - mixture.centre
-    posterior, evidence = shares_and_evidence(mixture.joint(centred))
+    centred, squares, posterior, evidence = _evaluate(block, mixture)
     kind = mixture.factors.ndim
     if kind == 1:
-        squares = posterior.T @ (centred**2).sum(axis=1)
+        seconds = posterior @ squares
     elif kind == 2:
-        squares = posterior.T @ centred**2
+        seconds = posterior @ centred**2
     else:
-        squares = np.stack([_products(centred, shares) for shares in posterior.T])
-    return posterior.sum(axis=0), posterior.T @ centred, squares, float(evidence.sum())
+        seconds = np.stack([_products(centred, shares) for shares in posterior])
+    return posterior.sum(axis=1), posterior @ centred, seconds, float(evidence.sum())
 
 
 def _products(centred: FloatArray, shares: FloatArray) -> FloatArray:

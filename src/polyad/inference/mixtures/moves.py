@@ -13,12 +13,12 @@ from polyad.engine.sources import arrays_of
 from polyad.inference.mixtures.gaussian import (
     CovarianceRule,
     GaussianMixtureParameters,
-    gaussian_log_densities,
     gaussian_posterior,
-    polish_gaussian,
+    polish_few,
 )
 
-SPLIT_PASSES = 12
+SPLIT_PASSES, SPLIT_TOLERANCE = 12, 1e-3
+POWER_STEPS = 8
 LEAST_POINTS = 8  # of the sample that each half must have
 
 
@@ -76,25 +76,30 @@ def _split(
     n, M = members.shape
     if n < 2 * LEAST_POINTS:
         return -np.inf, one
-    source = arrays_of([np.ascontiguousarray(members)])
     centred = members - members.mean(axis=0)
-    direction = np.linalg.svd(centred, full_matrices=False)[2][0]
-    side = centred @ direction > 0
+    side = centred @ _longest(centred) > 0
     if not 0 < side.sum() < n:
         return -np.inf, one
     alone = GaussianMixtureParameters(np.ones(1), one.means, one.covariances)
-    before = float(
-        gaussian_log_densities(source, polish_gaussian(source, alone, rule, max_iter=1, tol=0.0).mixture).sum()
-    )
+    before = polish_few(members, alone, rule, max_iter=1, tol=0.0)[1]
     means = np.stack([members[~side].mean(axis=0), members[side].mean(axis=0)])
     two = GaussianMixtureParameters(
         np.array([1 - side.mean(), side.mean()]), means, np.repeat(one.covariances, 2, axis=0)
     )
-    two = polish_gaussian(source, two, rule, max_iter=SPLIT_PASSES, tol=1e-6).mixture
+    two, after = polish_few(members, two, rule, max_iter=SPLIT_PASSES, tol=SPLIT_TOLERANCE)
     if two.weights.min() * n < LEAST_POINTS:
         return -np.inf, one
-    gained = float(gaussian_log_densities(source, two).sum()) - before
+    gained = after - before
     return gained - parameters_of_one(M, rule.covariance_type), two
+
+
+def _longest(centred: FloatArray) -> FloatArray:
+    """Return about the direction in which points vary most, by a few steps of the power method."""
+    direction = centred[int(np.einsum("ij,ij->i", centred, centred).argmax())]
+    for _ in range(POWER_STEPS):
+        direction = (centred @ direction) @ centred
+        direction = direction / max(float(np.linalg.norm(direction)), 1e-300)
+    return direction
 
 
 def parameters_of_one(n_columns: int, covariance_type: str) -> int:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from polyad.base.arrays import FloatArray
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
+from polyad.models.showing import ShownModel
 
 
 class PolishedStart(Protocol):
@@ -25,7 +25,7 @@ Start = TypeVar("Start")
 Polished = TypeVar("Polished", bound=PolishedStart)
 
 
-class MixtureModel(SavedModel, Shown, BaseEstimator):  # type: ignore[misc]
+class MixtureModel(SavedModel, ShownModel, BaseEstimator):  # type: ignore[misc]
     """Base of the mixtures; not a model by itself.
 
     A subclass has ``predict_proba`` and ``score_samples``, and says how many numbers it is free to choose.
@@ -78,5 +78,5 @@ def furthest(starts: Mapping[str, Start], polish: Callable[[Start], Polished], t
     """
     found = {name: polish(start) for name, start in starts.items()}
     # The first start unless another is better by more than where passes end.
-    best = max(found, key=lambda name: found[name].objective[-1] - (tol if name == "seeds" else 0.0))
+    best = max(found, key=lambda name: found[name].objective[-1] - (0.0 if name == "moments" else tol))
     return best, found[best]

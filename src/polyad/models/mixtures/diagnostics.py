@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from polyad.base.arrays import FloatArray
+from polyad.models.stopwatch import listed_seconds
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class MixtureDiagnostics:
     note
         Why moments were not the start, in words; empty where they were.
     objective
-        What each pass of likelihood found, a sample: the mean log-likelihood of a row, priors included.
+        What each pass of likelihood found: the mean log-likelihood of a row, priors included.
     n_moves
         Components that were put together and parted again after EM had come to rest.
     converged
@@ -48,7 +49,7 @@ class MixtureDiagnostics:
         return len(self.objective)
 
     def __repr__(self) -> str:
-        steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items()) or "times not kept"
+        steps = listed_seconds(self.seconds)
         likelihood = f", {self.objective[-1]:.4f} nats per row" if self.objective else ""
         rest = "" if self.converged else ", not converged"
         why = f" ({self.note})" if self.note else ""

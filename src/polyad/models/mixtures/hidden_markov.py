@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.engine import Source, expect
 from polyad.engine.sequences import sequences_of
 from polyad.inference.mixtures.chains import (
@@ -27,7 +28,7 @@ from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
-from polyad.models.recipes.chains import starts_of, summarise_rows
+from polyad.models.recipes.chains import chain_starts, summarise_rows
 from polyad.models.recipes.classes import softening_before
 from polyad.models.stopwatch import StopWatch
 
@@ -137,10 +138,13 @@ class HiddenMarkov(MixtureModel):
             summary = summarise_rows(source)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"X has {source.n_rows} rows, and {self.n_components} states were asked for. Ask for fewer."
+                f"X has {how_many(source.n_rows, 'rows')}, and {self.n_components} states were asked for. Ask for "
+                "fewer."
             )
+        if max(sizes) < 2 and self.n_components > 1:
+            warn_caller("No sequence has two rows: what comes after a state is not known, and transitions are even.")
         with watch("moments"):
-            starts, spectrum, energy, _, note = starts_of(
+            starts, spectrum, energy, _, note = chain_starts(
                 source,
                 self.emission,
                 summary,
@@ -154,6 +158,7 @@ class HiddenMarkov(MixtureModel):
             warn_caller(f"There is no start from moments: {note}. The passes begin from groups of rows instead.")
         with watch("polish"):
             name, polished = self._polish(source, starts)
+            name = name if name == "moments" else "seeds"
         self._set(polished.chain)
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
@@ -245,7 +250,7 @@ class HiddenMarkov(MixtureModel):
         """Return the start that the passes bring furthest, and where they bring it."""
         if self.max_iter == 0:
             name, chain = next(iter(starts.items()))
-            return name, PolishedChain(chain, (), False)
+            return name, PolishedChain((), False, chain)
         polish = partial(polish_chain, source, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
         return furthest(starts, polish, self.tol)
 
@@ -262,7 +267,9 @@ class HiddenMarkov(MixtureModel):
     def _sequences(self, X: Any, lengths: Any) -> Source:
         rows, sizes = checked_sequences(X, lengths, self.emission, self._known())
         if rows.n_columns != self.n_features:
-            raise ValueError(f"X has {rows.n_columns} columns, and the model was fitted on {self.n_features}.")
+            raise ValueError(
+                f"X has {how_many(rows.n_columns, 'columns')}, and the model was fitted on {self.n_features}."
+            )
         return sequences_of(rows, sizes, order="given")
 
     def _set(self, chain: Chain) -> None:

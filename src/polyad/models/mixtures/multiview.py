@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import there_are
 from polyad.engine import Source, expect, ordered_by_content
 from polyad.engine.inputs import names_of_columns
 from polyad.inference.mixtures.classes import (
@@ -27,7 +28,7 @@ from polyad.models.mixtures.base import MixtureModel, furthest
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
-from polyad.models.recipes.classes import softening_before, starts_of
+from polyad.models.recipes.classes import class_starts, softening_before
 from polyad.models.stopwatch import StopWatch
 
 
@@ -144,10 +145,10 @@ class MultiViewMixture(MixtureModel):
             source = ordered_by_content(given)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"There are {source.n_rows} rows, and {self.n_components} classes were asked for. Ask for fewer."
+                f"{there_are(source.n_rows, 'rows')}, and {self.n_components} classes were asked for. Ask for fewer."
             )
         with watch("moments"):
-            starts, spectrum, energy, note = starts_of(
+            starts, spectrum, energy, note = class_starts(
                 source,
                 kinds,
                 self.n_components,
@@ -218,7 +219,7 @@ class MultiViewMixture(MixtureModel):
         """Return the start that EM brings furthest, and where it brings it."""
         if self.max_iter == 0:
             name, mixture = next(iter(starts.items()))
-            return name, PolishedClasses(mixture, (), False)
+            return name, PolishedClasses((), False, mixture)
         polish = partial(polish_classes, source, max_iter=self.max_iter, tol=self.tol, prior=self.smoothing)
         return furthest(starts, polish, self.tol)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from polyad.base.plurals import how_many
 from polyad.models.showing import ShownSelection
 
 PATIENCE = 3  # numbers in a row that are worse than the best, after which a search upwards ends
@@ -85,7 +86,7 @@ def _best(table: list[dict[str, float]]) -> int:
 
 def _reason(table: list[dict[str, float]], best: int) -> str:
     K = int(table[best]["n_components"])
-    what = f"{K} component{'s' if K > 1 else ''}"
+    what = how_many(K, "components")
     if len(table) == 1:
         return f"{what}: the only number that was judged."
     second = min((row for place, row in enumerate(table) if place != best), key=lambda row: row["bic"])

@@ -95,7 +95,7 @@ def _indicators(symbols: NDArray[Any], n_symbols: int | None) -> sparse.csr_arra
             'take emission="multinomial".'
         )
     if symbols.size == 0:
-        raise ValueError("X is empty: there is not one row to learn from.")
+        raise ValueError("X is empty: it has not one row.")
     if symbols.dtype.kind not in "biuf":
         raise ValueError(f"X has dtype {symbols.dtype}; symbols are whole numbers from 0 up. Number them first.")
     limit = MOST_SYMBOLS if n_symbols is None else n_symbols

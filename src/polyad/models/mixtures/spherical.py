@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.engine import Source, expect, ordered_by_content
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
@@ -149,14 +150,10 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
                     starts[ALONG_MEANS] = seed_start(points, self.n_components, self.covariance_type, along_means=True)
             starts = {name: with_covariances(one, points, self.covariance_type) for name, one in starts.items()}
             rule = CovarianceRule(self.covariance_type, self.shared, self.reg_covar, None, float(self.prior_points))
-            begun, rule = better_start(source, starts, rule, max_iter=self.max_iter)
+            name, begun, rule = better_start(source, points, starts, rule, max_iter=self.max_iter, tol=self.tol)
+            name = "moments" if name == "moments" else "seeds"
         with watch("polish"):
-            ends = [
-                polish_with_moves(source, points, one, rule, max_iter=self.max_iter, tol=self.tol)
-                for one in begun.values()
-            ]
-            fitted = max(ends, key=lambda end: end.polished.objective[-1] if end.polished.objective else 0.0)
-            name = "moments" if "moments" in begun else "seeds"
+            fitted = polish_with_moves(source, points, begun, rule, max_iter=self.max_iter, tol=self.tol)
         polished = fitted.polished
         self._set(_canonical(polished.mixture))
         if name == "seeds" and not note:
@@ -236,7 +233,7 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         source = signal_source(self, X, reset=True)
         if source.n_rows < self.n_components:
             raise ValueError(
-                f"X has {source.n_rows} rows, and {self.n_components} components were asked for: "
+                f"X has {how_many(source.n_rows, 'rows')}, and {self.n_components} components were asked for: "
                 f"Expected n_samples >= n_components. Ask for fewer components."
             )
         return source

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many, there_are
 from polyad.engine import Block, Source, aligned, count_blocks, total
 from polyad.engine.blocks import canonical_rows, is_sparse
 from polyad.engine.checks import is_parts
@@ -35,7 +36,7 @@ def checked_kinds(kinds: Any, n_views: int) -> list[str | None]:
 def refuse_no_list(views: Any) -> None:
     """Refuse what is no list of views."""
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2, X3]).")
 
 
 def views_of_table(table: Any) -> dict[str, Any] | None:
@@ -66,7 +67,7 @@ def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
     refuse_no_list(views)
     if len(views) < LEAST_VIEWS:
         raise ValueError(
-            f"There are {len(views)} views, and a mixture of classes is told by {LEAST_VIEWS} or more that are "
+            f"{there_are(len(views), 'views')}, and a mixture of classes is told by {LEAST_VIEWS} or more that are "
             "independent given the class. Columns of a binary or Gaussian view are: cut such a view into several."
         )
     asked = checked_kinds(kinds, len(views))
@@ -82,7 +83,7 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
     refuse_no_list(views)
     if len(views) != len(kinds):
         raise ValueError(
-            f"There are {len(views)} views, and the model was fitted on {len(kinds)}: give None for absent ones."
+            f"{there_are(len(views), 'views')}, and the model was fitted on {len(kinds)}: give None for absent ones."
         )
     there = [number for number, view in enumerate(views) if view is not None]
     if not there:
@@ -92,7 +93,8 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
         source = _named(number, view_source, views[number], kinds[number], widths[number])
         if source.n_columns != widths[number]:
             raise ValueError(
-                f"View {number} has {source.n_columns} columns, and the model was fitted on {widths[number]}."
+                f"View {number} has {how_many(source.n_columns, 'columns')}, and the model was fitted on "
+                f"{widths[number]}."
             )
         sources.append(source)
     return aligned(*sources), there

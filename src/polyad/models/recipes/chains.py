@@ -23,6 +23,12 @@ MOST_WINDOW = 4
 CLEAR = 1.5  # times what noise alone would show: a singular value that tells the last state from the others
 HOPELESS = 0.3  # below this there is no start from moments
 VARIANCE_RANGE = (0.02, 2.0)  # of the variance of all rows
+# Starts from groups of rows, by the features: the weight of neighbours, and whether squares count. Which of them leads
+# furthest differs from data to data; symbols alone make no groups.
+SEEDS = {
+    "shares": {"seeds": (0.5, True)},
+    "values": {"seeds": (0.5, True), "seeds of rows": (0.0, False), "seeds of neighbours": (1.0, False)},
+}
 
 
 @dataclass(frozen=True)
@@ -159,15 +165,28 @@ def shown_by(
     return replace(emission, means=means, variances=variances)
 
 
-def chain_from_seeds(source: Source, features: WindowFeatures, emission: Emission, n_components: int) -> Chain:
-    """Return a chain from the groups of the first rows, each with its neighbours."""
+def chain_from_seeds(
+    source: Source, features: WindowFeatures, emission: Emission, n_components: int, *, neighbours: float, squares: bool
+) -> Chain:
+    """Return a chain from the groups of the first rows.
+
+    Parameters
+    ----------
+    source, features, emission, n_components
+        Sequences, the features of their rows, what all states show, and K.
+    neighbours
+        With what weight the rows before and after are added to each row.
+    squares
+        Whether the squares among the features of values count, which tell states by their variances.
+    """
     shard = source.shard(0)
     n_rows = min(shard.n_rows, sample_size(n_components))
     block = shard.between(0, n_rows)
     rows = features(block.views[0])
     now = dense_rows(rows)[:, :-1]
+    now = now if squares or features.kind == "shares" else now[:, : now.shape[1] // 2]
     now = now / np.maximum(np.sqrt((now**2).mean(axis=0)), 1e-12)
-    groups = seeded_groups(now + 0.5 * (_shifted(now, 1) + _shifted(now, -1)), n_components)
+    groups = seeded_groups(now + neighbours * (_shifted(now, 1) + _shifted(now, -1)), n_components)
     posterior = np.eye(n_components)[groups]
     shown = emission.maximised(emission.sums(block.views[0], posterior))
     continued = block.views[1][1:, 0] == 0
@@ -192,7 +211,7 @@ def _shifted(rows: FloatArray, by: int) -> FloatArray:
     return moved
 
 
-def starts_of(
+def chain_starts(
     source: Source,
     emission: str,
     summary: RowSummary,
@@ -223,5 +242,8 @@ def starts_of(
             except (RankError, ValueError) as error:
                 note = str(error).split(":")[0]
     if not starts or start != "moments":
-        starts["seeds"] = chain_from_seeds(source, features, blank, n_components)
+        for name, (neighbours, squares) in SEEDS[features.kind].items():
+            starts[name] = chain_from_seeds(
+                source, features, blank, n_components, neighbours=neighbours, squares=squares
+            )
     return starts, spectrum, energy, size, note

@@ -196,7 +196,7 @@ def _group_rows(block: Block, group: Group) -> FloatArray:
     return dense_rows(group_features(block, group))
 
 
-def starts_of(
+def class_starts(
     source: Source,
     kinds: Sequence[str],
     n_components: int,

@@ -7,6 +7,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
@@ -88,7 +89,8 @@ def paired(x_view: Source, y_view: Source) -> Source:
     """Return two views as one source; they have one row each for every sample."""
     if x_view.n_rows != y_view.n_rows:
         raise ValueError(
-            f"X has {x_view.n_rows} rows and Y has {y_view.n_rows}: inconsistent numbers of samples. The two views "
+            f"X has {how_many(x_view.n_rows, 'rows')} and Y has {y_view.n_rows}: inconsistent numbers of samples. "
+            "The two views "
             "must have one row each for every sample, in the same order. Drop the samples that only one of them has."
         )
     return aligned(x_view, y_view)
@@ -199,8 +201,8 @@ def warn_constant_columns(name: str, variances: FloatArray, mean: FloatArray) ->
     if 0 < constant.size < variances.size:
         shown = ", ".join(map(str, constant[:5])) + (", ..." if constant.size > 5 else "")
         warn_caller(
-            f"{constant.size} columns of {name} are constant ({shown}): they carry nothing and get loadings of 0. "
-            "Drop them to be rid of this message."
+            f"{name} has {how_many(constant.size, 'constant columns')} ({shown}), of which nothing can be learned: "
+            "loadings are 0 there. Drop what is constant to be rid of this message."
         )
 
 

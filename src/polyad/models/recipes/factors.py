@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many
 from polyad.engine import Block, Source, rows, total
 from polyad.models.features import refuse_other_columns
 from polyad.models.recipes.cross import CrossFit
@@ -190,5 +191,5 @@ def estimated_sources(factors: LinearFactors, x_view: Source | None, y_view: Sou
     if x is None:
         return factors.from_y(y)
     if len(x) != len(y):
-        raise ValueError(f"X has {len(x)} rows and Y has {len(y)}: give one row each for every sample.")
+        raise ValueError(f"X has {how_many(len(x), 'rows')} and Y has {len(y)}: give one row each for every sample.")
     return factors.from_both(x, y)

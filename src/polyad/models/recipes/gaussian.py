@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.engine import Block, Source, first_rows, rows
+from polyad.engine.sources import arrays_of
 from polyad.inference.mixtures.gaussian import (
     CovarianceRule,
     GaussianMixtureParameters,
@@ -15,16 +16,18 @@ from polyad.inference.mixtures.gaussian import (
     polish_gaussian,
 )
 from polyad.inference.mixtures.moves import best_moves
-from polyad.inference.mixtures.seeds import sample_size, seeded_groups
+from polyad.inference.mixtures.seeds import group_sums, sample_size, seeded_groups
 from polyad.moments.signals.spherical import SphericalMoments, spherical_moments
 from polyad.moments.views.cross import dense_rows
 
 VARIANCE_RANGE = 4.0  # variances from the moments are kept within this factor of their mean
 ENOUGH_DIRECTIONS = 0.8  # of those that the means of the components need, seen above the noise
 LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are given this
-TRIAL_PASSES = 20  # of EM at most, by which two starts are compared
-TRIAL_TOLERANCE = 1e-3
+TRIAL_PASSES = 60  # of EM at most, on a sample, by which starts are compared
+SAME_END = 3e-4  # nats for each point: ends of EM that are no further apart are taken to be the same
 MOMENTS = "moments"  # the name of that start; others are of seeds
+TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT = 2048, 200
+SMALL_SAMPLE = 0.7  # of all points: with fewer of them in the sample, EM on it comes first
 MOVES_AT_ONCE = 3  # that are tried before EM counts as done
 MOST_MOVES = 2  # that are made, for each component
 
@@ -119,8 +122,7 @@ def seed_start(
     counts = np.bincount(groups, minlength=n_components)
     means = _group_means(points, groups, n_components)
     within = ((points - means[groups]) ** 2).mean(axis=0)
-    sizes = np.zeros(n_components)
-    np.add.at(sizes, groups, ((points - means[groups]) ** 2).mean(axis=1))
+    sizes = np.bincount(groups, ((points - means[groups]) ** 2).mean(axis=1), n_components)
     pooled = max(float(within.mean()), 1e-300)
     variances = (sizes + pooled) / (counts + 1)
     return GaussianMixtureParameters((counts + 1) / (counts.sum() + n_components), means, variances)
@@ -128,8 +130,7 @@ def seed_start(
 
 def _group_means(points: FloatArray, groups: NDArray[np.intp], n_groups: int) -> FloatArray:
     counts = np.bincount(groups, minlength=n_groups)
-    sums = np.zeros((n_groups, points.shape[1]))
-    np.add.at(sums, groups, points)
+    sums = group_sums(points, groups, n_groups)
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], points.mean(axis=0))
 
 
@@ -162,20 +163,27 @@ def pooled(mixture: GaussianMixtureParameters) -> FloatArray:
 
 
 def better_start(
-    source: Source, starts: dict[str, GaussianMixtureParameters], rule: CovarianceRule, *, max_iter: int
-) -> tuple[dict[str, PolishedMixture], CovarianceRule]:
-    """Return the start that a few passes of EM bring furthest, and where they have brought it.
+    source: Source,
+    points: FloatArray,
+    starts: dict[str, GaussianMixtureParameters],
+    rule: CovarianceRule,
+    *,
+    max_iter: int,
+    tol: float,
+) -> tuple[str, PolishedMixture, CovarianceRule]:
+    """Return the name of the start that EM on a sample brings furthest, and where it has brought it.
 
-    Where that is one of seeds, the other ones come after it: components overlap then, and which seeds are better is
-    told at the end only. The covariance that every component is given in addition is that of the start with the
-    smallest one.
+    Where that is one of seeds, components overlap, and which of different ends is better is told after moves only. The
+    covariance that every component is given in addition is that of the start with the smallest one.
     """
+    few = points[: max(TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT * len(next(iter(starts.values())).weights))]
+    sample = arrays_of([few]) if few.shape[0] < SMALL_SAMPLE * source.n_rows else source
     ((name, start), *_) = starts.items()
     if max_iter == 0:
-        return {name: PolishedMixture(start, (), False)}, rule
+        return name, PolishedMixture((), False, start), rule
     if rule.prior_points > 0:
         first = {
-            name: polish_gaussian(source, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
+            name: polish_gaussian(sample, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
         }
         priors = [pooled(mixture) for mixture in first.values()]
         rule = replace(
@@ -184,14 +192,20 @@ def better_start(
         starts = first
     if len(starts) == 1 or max_iter <= TRIAL_PASSES:
         ((name, start), *_) = starts.items()
-        return {name: PolishedMixture(start, (), False)}, rule
+        return name, PolishedMixture((), False, start), rule
     trials = {
-        name: polish_gaussian(source, start, rule, max_iter=TRIAL_PASSES, tol=TRIAL_TOLERANCE)
+        name: polish_gaussian(sample, start, rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
         for name, start in starts.items()
     }
     best = max(trials, key=lambda name: trials[name].objective[-1])
-    others = [name for name in trials if name not in (best, MOMENTS)] if best != MOMENTS else []
-    return {name: trials[name] for name in (best, *others)}, rule
+    others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
+    if best != MOMENTS and others:
+        ends = {
+            name: polish_with_moves(sample, points, trials[name], rule, max_iter=max_iter, tol=tol).polished
+            for name in (best, *others)
+        }
+        best, trials = max(ends, key=lambda name: ends[name].objective[-1]), ends
+    return best, trials[best] if sample is source else replace(trials[best], objective=()), rule
 
 
 def polish_with_moves(
@@ -199,13 +213,23 @@ def polish_with_moves(
 ) -> FittedMixture:
     """Run EM until it rests, try moves that it cannot make, and go on from those that raise the likelihood."""
     left = max_iter - len(begun.objective)
-    polished = polish_gaussian(source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter)
+    polished = polish_gaussian(
+        source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter, relaxed=True
+    )
     objective, left, n_moves = begun.objective + polished.objective, left - len(polished.objective), 0
     while polished.converged and left > 1 and n_moves < MOST_MOVES * begun.mixture.weights.size:
         for move in best_moves(points, polished.mixture, rule, MOVES_AT_ONCE):
             first = max_iter - left + 1
             tried = polish_gaussian(
-                source, move.mixture, rule, max_iter=left, tol=tol, first=first, most=max_iter, target=objective[-1]
+                source,
+                move.mixture,
+                rule,
+                max_iter=left,
+                tol=tol,
+                first=first,
+                most=max_iter,
+                target=objective[-1],
+                relaxed=True,
             )
             left -= len(tried.objective)
             if tried.objective[-1] > objective[-1]:
@@ -216,4 +240,4 @@ def polish_with_moves(
                 break
         else:
             break
-    return FittedMixture(PolishedMixture(polished.mixture, objective, polished.converged), n_moves)
+    return FittedMixture(PolishedMixture(objective, polished.converged, polished.mixture), n_moves)

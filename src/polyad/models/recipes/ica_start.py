@@ -1,6 +1,5 @@
 """Where independent component analysis begins: which statistics of which rows, and how far they can be relied on."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.base.compiled import compiled
 from polyad.base.determined import NoiseWarning
 from polyad.decompose.diagonalisation import Diagonalisation
@@ -120,13 +120,12 @@ def warn_where_halves_disagree(source: Source, unmix: Callable[[Source], FloatAr
     except (ValueError, np.linalg.LinAlgError):  # a half in which nothing can be told apart
         error = float("inf")
     if error > DOUBTFUL:
-        warnings.warn(
+        warn_caller(
             f'noise="gaussian" cannot be trusted here: the two halves of the {source.n_rows:,} samples give '
             f"different sources: an error of about {error:.2f} (Amari distance; up to {DOUBTFUL:g} is fair). "
             "Statistics that see through noise need many samples: give more, ask for fewer components, or use "
             'noise="none" if the noise is weak.',
             NoiseWarning,
-            stacklevel=5,  # the caller of fit
         )
     return error
 
@@ -148,10 +147,9 @@ def start_of_user(w_init: Any, whitening: moments.SignalWhitening) -> Start:
 
 def warn_unfinished(separation: Separation, tol: float) -> None:
     """Warn that likelihood steps have not converged."""
-    warnings.warn(
+    warn_caller(
         f"The likelihood steps stopped after {separation.n_newton} iterations with a dependence of "
         f"{separation.gradient:.1g} between two sources, above tol={tol:g}. Sources that are all but Gaussian converge "
         "slowly: raise tol, or ask for fewer components.",
         ConvergenceWarning,
-        stacklevel=4,  # the caller of fit
     )

@@ -10,6 +10,7 @@ from scipy import sparse
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.determined import DETERMINED, NoiseWarning
+from polyad.base.plurals import how_many
 from polyad.decompose import Diagonaliser, RankError, polyadic_decomposition
 from polyad.decompose.polyadic import PARTIAL_SUMS, Polyadic, copies_used_words
 from polyad.decompose.unmixing import simplex_rows
@@ -219,9 +220,9 @@ def _warn_of_noise(start: MomentStart, n_components: int) -> None:
     if last <= start.noise and not (start.certainty < DETERMINED).any():  # those are named when the fit is done
         standing_out = int((start.spectrum > start.noise).sum())
         warn_caller(
-            f"{n_components} topics were asked for, and about {standing_out} stand out from the noise of the second "
-            f"moment (eigenvalue {last:.2g}, noise {start.noise:.2g}): some topics may be made of noise. "
-            "Ask for fewer, or give more documents.",
+            f"{how_many(n_components, 'topics')} {'was' if n_components == 1 else 'were'} asked for, and about "
+            f"{standing_out} stand out from the noise of the second moment (eigenvalue {last:.2g}, noise "
+            f"{start.noise:.2g}): some topics may be made of noise. Ask for fewer, or give more documents.",
             NoiseWarning,
         )
 

@@ -31,7 +31,7 @@ LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would 
 
 
 @dataclass(frozen=True)
-class Beginning:
+class PriorStart:
     """What polishing begins with."""
 
     start: MomentStart  # topics of the moments
@@ -44,7 +44,7 @@ class Beginning:
 
 def begin_with_total(
     raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, c0: float
-) -> Beginning:
+) -> PriorStart:
     """Begin with a total that the user gives; each topic has the part of it that documents have of the topic."""
     start = start_from_moments(raw.at(c0), corpus, n_components, method)
     return with_own_prior(start, corpus, c0, c0)
@@ -52,7 +52,7 @@ def begin_with_total(
 
 def begin_with_prior(
     raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, prior: FloatArray
-) -> Beginning:
+) -> PriorStart:
     """Begin with a prior that the user gives: its largest entry belongs to the topic with the largest share, and so on.
 
     Topics have no numbers before they are found. Their shares are those of the moments.
@@ -62,7 +62,7 @@ def begin_with_prior(
     return matched(with_own_prior(start, corpus, c0, c0), prior)
 
 
-def matched(begun: Beginning, prior: FloatArray) -> Beginning:
+def matched(begun: PriorStart, prior: FloatArray) -> PriorStart:
     """Return a beginning with a given prior, its entries in the order of the topics' own ones."""
     own = np.empty_like(prior)
     own[np.argsort(-begun.prior, kind="stable")] = np.sort(prior)[::-1]
@@ -71,7 +71,7 @@ def matched(begun: Beginning, prior: FloatArray) -> Beginning:
 
 def begin(
     raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, *, polished: bool
-) -> Beginning:
+) -> PriorStart:
     """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
     start, own = start_at_usual_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
     usual = with_usual_prior(start, corpus, USUAL_CONCENTRATION, polished=polished)
@@ -86,14 +86,14 @@ def begin(
     return begun if with_own < with_usual + AS_WELL else usual
 
 
-def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> Beginning | None:
+def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | None:
     start = own.start(c0)
     return None if start is None else with_own_prior(start, corpus, c0, c0)
 
 
 def _refined(
-    own: OwnTotal, begun: Beginning, here: float, corpus: SummedCounts, some: Source
-) -> tuple[Beginning, float]:
+    own: OwnTotal, begun: PriorStart, here: float, corpus: SummedCounts, some: Source
+) -> tuple[PriorStart, float]:
     """Return the beginning with the total that predicts words best, from half to twice that of the third moment.
 
     Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
@@ -154,7 +154,7 @@ def warn_of_total(prior: FloatArray, n_documents: float, told: tuple[float, ...]
 
 def begin_gamma_poisson(
     start: MomentStart, corpus: SummedCounts, given: FloatArray | None, *, polished: bool
-) -> Beginning:
+) -> PriorStart:
     """Begin with the shapes of the gamma-Poisson model: given, as :func:`begin_with_prior`, or those of the moments."""
     if given is not None:
         return matched(with_own_prior(start, corpus, float(given.sum()), None), given)
@@ -187,27 +187,27 @@ def total_of_shapes(values: FloatArray, shares: FloatArray) -> float:
     return float(np.clip(factor, LARGEST**-0.5, SMALLEST**-0.5) ** -2)
 
 
-def with_usual_prior(start: MomentStart, corpus: SummedCounts, c0: float | None, *, polished: bool) -> Beginning:
+def with_usual_prior(start: MomentStart, corpus: SummedCounts, c0: float | None, *, polished: bool) -> PriorStart:
     """Return topics with the flat prior of text."""
     share = UNIGRAM_SHARE if polished else floor_share(corpus)
     topics = start.with_background(corpus, share)
-    return Beginning(start, topics, polish_prior(topics.shape[0]), False, c0)
+    return PriorStart(start, topics, polish_prior(topics.shape[0]), False, c0)
 
 
-def with_own_prior(start: MomentStart, corpus: SummedCounts, prior_total: float, c0: float | None) -> Beginning:
+def with_own_prior(start: MomentStart, corpus: SummedCounts, prior_total: float, c0: float | None) -> PriorStart:
     """Return topics with a prior of a given total, of which each has the share that it has in the mean document."""
     topics = start.with_background(corpus, floor_share(corpus))
-    return Beginning(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
+    return PriorStart(start, topics, prior_total * document_shares(topics, corpus.source), True, c0)
 
 
-def better_of(owns: list[Beginning], usual: Beginning, some: Source) -> Beginning:
+def better_of(owns: list[PriorStart], usual: PriorStart, some: Source) -> PriorStart:
     """Return the best of the beginnings with a prior of their own, if it predicts words as well as the usual one."""
     *with_own, with_usual = (_predicted_bits(begun, some) for begun in (*owns, usual))
     best = int(np.argmin(with_own))
     return owns[best] if with_own[best] < with_usual + AS_WELL else usual
 
 
-def _predicted_bits(begun: Beginning, source: Source) -> float:
+def _predicted_bits(begun: PriorStart, source: Source) -> float:
     return predicted_bits(begun.topics, begun.prior, source)
 
 

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.fixed import fixed_directions
+from polyad.base.plurals import how_many
 from polyad.decompose.certainty import certainty, gaussian_turning
 from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.orthogonal.registry import diagonaliser
@@ -44,6 +45,7 @@ N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looke
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
 FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
 SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
+ENOUGH = 0.02  # nats of the likelihood of all rows for each entry of the matrix; noise moves it by a half for each
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
@@ -185,6 +187,7 @@ class ICA(FactorModel):
                     max_fixed=0 if start.statistics == BOTH and self.fun == "adaptive" else 64,
                     max_newton=MOST_STEPS[self.polish],
                     max_fits=FITS if self.tol is None else None,
+                    enough=ENOUGH * whitener.shape[0] ** 2 if self.tol is None else 0.0,
                     few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
                 )
             unmixing, converged = separation.unmixing, separation.converged
@@ -310,8 +313,8 @@ def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[Flo
         raise ValueError(f"n_components is {n_components!r}; give a whole number from 1 up, or None.")
     if rank < K:
         raise RankError(
-            f"The signals vary in only {rank} directions, and {K} components were asked for: ask for at most "
-            f"{max(rank, 1)}, give more samples, or drop channels that are constant or copies of others.",
+            f"The signals vary in only {how_many(rank, 'directions')}, and {K} components were asked for: ask for "
+            f"at most {max(rank, 1)}, give more samples, or drop channels that are constant or copies of others.",
             supported=rank,
             spectrum=values,
         )
@@ -339,7 +342,7 @@ def _matrices(
         return moments.fourth_cumulants(source, whitening, n_matrices)
     points = step * np.eye(K)
     if statistics == "generalised":
-        return moments.generalised_covariances(source, whitening, points) - np.eye(K)
+        return moments.generalised_signal_covariances(source, whitening, points) - np.eye(K)
     complex_stack = moments.characteristic_covariances(source, whitening, points)
     return np.concatenate([complex_stack.real - np.eye(K), complex_stack.imag])
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
+from polyad.base.plurals import how_many
 from polyad.base.words import Vocabulary, listed_words
 from polyad.engine import Source, count_blocks, ordered_by_content, resident
 from polyad.engine.sources import part_of
@@ -19,10 +20,11 @@ from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.posterior import topic_shares
 from polyad.metrics.names import topic_names
 from polyad.metrics.words import top_documents, top_words, word_scores
+from polyad.models.checks import tags_of_counts
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.moment_start import SummedCounts
 from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
+from polyad.models.showing import ShownModel
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_words, read_once, remember_words
 from polyad.models.topics.diagnostics import Diagnostics
@@ -32,7 +34,7 @@ INFERENCE_ITERATIONS = 12
 PROPORTIONS_LENGTH = 100.0  # tokens of a document on average, where counts are proportions
 
 
-class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the topic models; not a model by itself.
 
     A subclass implements ``_fit_corpus``, and for anything but Dirichlet shares its own ``_shares``.
@@ -106,13 +108,16 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         if n_components > M:
             raise ValueError(f"n_components is {n_components}, but X has only n_features={M} words: ask for fewer.")
         if n_components > N:
-            raise ValueError(f"n_components is {n_components}, but X has only {N} documents: ask for fewer.")
+            raise ValueError(
+                f"n_components is {n_components}, but X has only {how_many(N, 'documents')}: ask for fewer."
+            )
         source = resident(ordered_by_content(source))
         corpus = in_tokens(source)
         n_words = int((corpus.summary.document_frequency > 0).sum())
         if n_words < max(n_components, 2):
             raise ValueError(
-                f"Only {n_words} of the n_features={M} words occur in X, too few for {n_components} topics."
+                f"Only {n_words} of the n_features={M} words occur in X, too few for "
+                f"{how_many(n_components, 'topics')}."
             )
         return corpus
 
@@ -260,7 +265,8 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         words = listed_words(vocabulary)
         if len(words) != self.n_features_in_:
             raise ValueError(
-                f"The vocabulary has {len(words)} words, and the model was fitted with {self.n_features_in_}."
+                f"The vocabulary has {how_many(len(words), 'words')}, and the model was fitted with "
+                f"{self.n_features_in_}."
             )
         return words
 
@@ -292,16 +298,16 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
         return to_pyldavis(self, X)
 
     def to_gensim(self) -> Any:
-        """Return a gensim ``LdaModel`` with these topics; see :func:`polyad.report.exchange.to_gensim`."""
-        from polyad.report.exchange import to_gensim
+        """Return a gensim ``LdaModel`` with these topics; see :func:`polyad.report.exchange.gensim_model`."""
+        from polyad.report.exchange import gensim_model
 
-        return to_gensim(self)
+        return gensim_model(self)
 
     def to_anndata(self, data: Any, *, key: str = "topics") -> None:
-        """Write shares, topics and names into an AnnData; see :func:`polyad.report.exchange.to_anndata`."""
-        from polyad.report.exchange import to_anndata
+        """Write shares, topics and names into an AnnData; see :func:`polyad.report.exchange.write_to_anndata`."""
+        from polyad.report.exchange import write_to_anndata
 
-        to_anndata(self, data, key=key)
+        write_to_anndata(self, data, key=key)
 
     def top_documents(self, X: Any, n: int = 5) -> NDArray[np.intp]:
         """Return for every topic the rows of X with the largest share of it, K x n.
@@ -323,11 +329,7 @@ class TopicModel(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: i
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is non-negative and may be sparse."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return tags_of_counts(super().__sklearn_tags__())
 
 
 def in_tokens(source: Source) -> SummedCounts:

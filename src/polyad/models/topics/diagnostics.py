@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.base.determined import DETERMINED
 from polyad.models.recipes.moment_start import MomentStart, SummedCounts
-from polyad.models.stopwatch import StopWatch
+from polyad.models.stopwatch import StopWatch, listed_seconds
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Diagnostics:
         return len(self.objective)
 
     def __repr__(self) -> str:
-        steps = ", ".join(f"{name} {value:.2f} s" for name, value in self.seconds.items()) or "times not kept"
+        steps = listed_seconds(self.seconds)
         likelihood = f", {self.objective[-1]:.3f} nats per token" if self.objective else ""
         return (
             f"Diagnostics({self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words; "

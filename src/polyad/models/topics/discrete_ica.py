@@ -1,11 +1,11 @@
 """Discrete ICA, with the gamma-Poisson model as its parametric case."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
+from polyad.base.caller import warn_caller
 from polyad.decompose import Diagonaliser
 from polyad.decompose.orthogonal.registry import MethodName
 from polyad.engine import Block, Source, expect, rows
@@ -73,11 +73,11 @@ class DiscreteICA(TopicModel):
     ----------
     components_, topic_shares_, word_probabilities_, diagnostics_
         As in :class:`polyad.LDA`.
-    doc_topic_prior_ : ndarray of shape (K,)
+    doc_topic_prior_
         Gamma shapes of the intensities.
-    rate_ : float
+    rate_
         The sum of the shapes over the mean length: the rate of the intensities, where they share one.
-    rates_ : ndarray of shape (K,)
+    rates_
         The rate of each topic's intensities.
 
     Examples
@@ -182,13 +182,11 @@ class DiscreteICA(TopicModel):
             apart = float(np.log(expected / max(excess, 1e-9 * expected)))  # of the two totals, in logarithms
             # All of the difference counts while it is small, and none of it where the two contradict each other.
             return by_pairs * float(np.exp(apart * np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0)))
-        warnings.warn(
+        warn_caller(
             "The lengths of the documents vary less than independent topics would make them (variance "
             f"{summary.length_variance:.3g}, of which {summary.mean_length:.3g} is counting; {expected:.3g} more "
             "would be expected): topics that make room for each other are not independent, and discrete ICA stays "
-            "wrong with any number of such documents. Use LDA.",
-            UserWarning,
-            stacklevel=6,
+            "wrong with any number of such documents. Use LDA."
         )
         return by_pairs
 

@@ -28,7 +28,7 @@ from polyad.models.recipes.background import (
 from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, first_sample
 from polyad.models.recipes.own_prior import (
-    Beginning,
+    PriorStart,
     at_least_some,
     begin,
     begin_with_prior,
@@ -98,20 +98,20 @@ class LDA(TopicModel):
 
     Attributes
     ----------
-    components_ : ndarray of shape (K, M)
+    components_
         Topics: rows are word probabilities and sum to 1; the largest share of tokens first. With a background there
         are K + 1, and the last is the background.
-    doc_topic_prior_ : ndarray of shape (K,)
+    doc_topic_prior_
         Dirichlet parameters of the shares: proportions of documents, where ``topic_shares_`` are those of tokens; K + 1
         with a background.
-    topic_shares_ : ndarray of shape (K,)
+    topic_shares_
         Share of the corpus' tokens in each topic; K + 1 with a background.
-    background_, background_prior_ : ndarray of shape (B, M) and (B,), or None
+    background_, background_prior_
         The shapes that the background has inside, because texts differ in how they use the words that all of them have,
         and their Dirichlet parameters: documents are explained by these rows in place of the last of ``components_``.
-    word_probabilities_ : ndarray of shape (M,)
+    word_probabilities_
         Word probabilities of the whole corpus.
-    diagnostics_ : Diagnostics
+    diagnostics_
         Spectrum, energy, what was too short or never seen, seconds of each step.
 
     Examples
@@ -196,7 +196,7 @@ class LDA(TopicModel):
             corpus, begun.start, polished.objective, watch, memory, order, concentration=begun.concentration
         )
 
-    def _begin(self, raw: RawMoments, corpus: SummedCounts, given: FloatArray | None, *, polished: bool) -> Beginning:
+    def _begin(self, raw: RawMoments, corpus: SummedCounts, given: FloatArray | None, *, polished: bool) -> PriorStart:
         """Return where polishing begins: with the prior or the total that the user gives, or with those of the data."""
         K, total = self.n_components, self._given_total()
         if given is not None:
@@ -205,7 +205,7 @@ class LDA(TopicModel):
             return begin_with_total(raw, corpus, K, self.method, total)
         return begin(raw, corpus, K, self.method, polished=polished)
 
-    def _background_prior(self, given: FloatArray | None, begun: Beginning) -> FloatArray | None:
+    def _background_prior(self, given: FloatArray | None, begun: PriorStart) -> FloatArray | None:
         """Return the prior of the topics beside a background: as given, or their part of a given total, even.
 
         Shares that topics have of documents before they are stripped of the background say little of those after.
@@ -291,7 +291,7 @@ class LDA(TopicModel):
             raise ValueError(f"concentration is {self.concentration}; give 'auto' or a positive number.")
         return float(self.concentration)
 
-    def _estimated_prior(self, raw: RawMoments, corpus: SummedCounts, begun: Beginning) -> FloatArray:
+    def _estimated_prior(self, raw: RawMoments, corpus: SummedCounts, begun: PriorStart) -> FloatArray:
         """Return the topics' shares of the mean document times the total.
 
         The total is given, or that of the third moment if polishing has begun with it, or that of pairs of words. Where

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, columns_of, count_blocks, ordered_by_content
+from polyad.models.checks import tags_of_counts
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross
 from polyad.models.recipes.factors import projected_rows
@@ -164,11 +165,7 @@ class NoisyDiscreteICA(FactorModel):
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is non-negative and may be sparse."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return tags_of_counts(super().__sklearn_tags__())
 
 
 def _refuse_few(source: Source, n_components: int) -> None:

@@ -55,7 +55,7 @@ class SingleTopic(TopicModel):
     ----------
     components_, topic_shares_, word_probabilities_, diagnostics_
         As in :class:`polyad.LDA`.
-    weights_ : ndarray of shape (K,)
+    weights_
         Probability of each topic.
 
     Examples

@@ -136,6 +136,10 @@ class TwoViewModel(FactorModel):
         self.n_features_in_ = self.x_mean_.size
         self._one_column = False
 
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
+        """Fit, and return the sources as the first view alone tells them, as scikit-learn's pipelines do."""
+        return self.fit(X, y, sample_weight).transform(X)
+
     def transform(self, X: Any, Y: Any = None) -> FloatArray:
         """Return the best linear estimate of the sources from one view or both, N x K, centred.
 

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
+from polyad.models.showing import ShownModel
 from polyad.models.views.diagnostics import FactorDiagnostics
 
 
-class FactorModel(SavedModel, Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FactorModel(SavedModel, ShownModel, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the models whose ``transform`` estimates factors; not a model by itself."""
 
     has_topics: ClassVar[bool] = False

@@ -1,4 +1,4 @@
-"""Independent factors of exchangeable views, by the method of moments."""
+"""Independent factors of exchangeable views, by the method of moments, then likelihood steps."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -10,14 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_directions
+from polyad.base.plurals import how_many, there_are
 from polyad.decompose.certainty import certainty, gaussian_turning
-from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
+from polyad.decompose.diagonalisation import Diagonaliser
 from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import whiten
 from polyad.engine import Block, Source, aligned, count_blocks, ordered_by_content, rows, signal_blocks
 from polyad.engine.blocks import is_sparse
 from polyad.engine.inputs import names_of_columns
+from polyad.inference.factors import polish_factors
 from polyad.models.checks import refuse_unknown
 from polyad.models.features import refuse_other_names
 from polyad.models.fitting import fitted_at_once, running
@@ -28,6 +30,7 @@ from polyad.models.views.factor_model import FactorModel
 from polyad.moments.views.exchangeable import OBSERVATIONS, FactorMoments, Halves, exchangeable_moments
 
 STATISTICS = ("auto", "third", "fourth")
+MOST_STEPS = {"off": 0, "fast": 8}
 
 
 class IndependentFactors(FactorModel):
@@ -51,6 +54,9 @@ class IndependentFactors(FactorModel):
     statistics
         "third" for skewed factors (Lemma 1 of the spectral LDA paper), "fourth" for others (Lemma 2), or "auto" for the
         one on which the even and the odd rows agree more.
+    polish
+        Likelihood steps after the moments: "fast" (at most 8 of Newton, with a score fitted to each factor and taken
+        across views, so that noise of any law does no harm) or "off". None are made where ``observation`` is "any".
     method
         A diagonaliser of :data:`polyad.decompose.DIAGONALISERS`, or a callable.
     max_iter
@@ -98,6 +104,7 @@ class IndependentFactors(FactorModel):
         observation: str = "auto",
         factors: str = "any",
         statistics: str = "auto",
+        polish: str = "fast",
         method: str | Diagonaliser = "jacobi",
         max_iter: int | None = None,
         n_jobs: int | None = None,
@@ -107,6 +114,7 @@ class IndependentFactors(FactorModel):
         self.observation = observation
         self.factors = factors
         self.statistics = statistics
+        self.polish = polish
         self.method = method
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -136,28 +144,39 @@ class IndependentFactors(FactorModel):
             statistics, reliability, halves = _chosen(moments, whitening.whitener, images, self.statistics)
         with watch("diagonalise"):
             found = diagonaliser(self.method)((halves[0] + halves[1]) / 2, max_iter=self.max_iter)
-            cumulants = _cumulants(moments, whitening.whitener, images, statistics, found)
+            whitener = found.rotation.T @ whitening.whitener
+            columns, n_iter, converged = (images @ found.rotation).T, found.n_iter, found.converged
+            cumulants = _cumulants(moments, whitener, images @ found.rotation, statistics)
+        turned = np.maximum(found.turned, gaussian_turning(_significance(cumulants, halves)))
+        sure = certainty(turned, whitening.left @ found.rotation**2)
+        if self.polish != "off" and observation != "any":
+            with watch("polish"):
+                counts = observation == "poisson"
+                polished = polish_factors(
+                    source, moments.mean, columns, counts=counts, max_steps=MOST_STEPS[self.polish]
+                )
+            if polished.n_steps > 0:
+                columns, whitener = polished.components, polished.whitener
+                n_iter, converged = polished.n_steps, polished.converged
+                cumulants = _cumulants(moments, whitener, moments.second @ whitener.T, statistics)
         self.mean_, self.n_features_in_ = moments.mean, moments.mean.size
         self._set_columns([names_of_columns(view) for view in views])
-        columns = (images @ found.rotation).T
         order = np.argsort(-(columns**2).sum(axis=1), kind="stable")
         scaled = self._scaled(columns[order], cumulants[order], statistics, observation == "poisson")
         self.components_, self.cumulants_ = scaled.components, scaled.cumulants
         self.factor_means_, self.factor_variances_ = scaled.means, scaled.variances
-        self.whitener_ = scaled.signs[:, None] * (found.rotation.T @ whitening.whitener)[order]
+        self.whitener_ = scaled.signs[:, None] * whitener[order]
         self.noise_ = moments.spread(self.whitener_) - np.eye(self.n_components)
-        turned = np.maximum(found.turned, gaussian_turning(_significance(cumulants, halves)))
-        sure = certainty(turned, whitening.left @ found.rotation**2)[order]
         self.diagnostics_ = FactorDiagnostics(
             whitening.spectrum,
             whitening.gap,
             found.energy,
             statistics,
             reliability,
-            found.n_iter,
-            found.converged,
+            n_iter,
+            converged,
             watch.seconds,
-            sure,
+            sure[order],
         )
         return self
 
@@ -168,7 +187,8 @@ class IndependentFactors(FactorModel):
             source = _source_of(views, self._is_sparse(views), least=1)
             if source.widths[0] != self.n_features_in_:
                 raise ValueError(
-                    f"The views have {source.widths[0]} columns, and the model was fitted on {self.n_features_in_}."
+                    f"The views have {how_many(source.widths[0], 'columns')}, and the model was fitted on "
+                    f"{self.n_features_in_}."
                 )
             self._refuse_other_names(views)
             # Of n views together a factor of variance 1 has the covariance I, and their mean I + noise / n.
@@ -208,6 +228,7 @@ class IndependentFactors(FactorModel):
         refuse_unknown("observation", self.observation, ("auto", *OBSERVATIONS))
         refuse_unknown("factors", self.factors, ("any", "binary"))
         refuse_unknown("statistics", self.statistics, STATISTICS)
+        refuse_unknown("polish", self.polish, tuple(MOST_STEPS))
 
     def _observation_of(self, views: Any) -> str:
         _refuse_few(views, 2)
@@ -218,7 +239,7 @@ class IndependentFactors(FactorModel):
     def _is_sparse(self, views: Any) -> bool:
         return isinstance(views, list | tuple) and all(is_sparse(view) for view in views)
 
-    def _scaled(self, columns: FloatArray, cumulants: FloatArray, statistics: str, counts: bool) -> "Scaled":
+    def _scaled(self, columns: FloatArray, cumulants: FloatArray, statistics: str, counts: bool) -> "ScaledFactors":
         """Return components with the scale and the sign that the model says; columns have factors of variance 1."""
         K = columns.shape[0]
         weights = linalg.lstsq(columns.T, self.mean_)[0]  # means of factors of variance 1
@@ -233,16 +254,16 @@ class IndependentFactors(FactorModel):
         if self.factors == "binary":
             chances = _chances(cumulants, statistics, weights)
             scales = np.sqrt(chances * (1 - chances))
-            return Scaled(columns / scales[:, None], chances, scales**2, cumulants, signs)
+            return ScaledFactors(columns / scales[:, None], chances, scales**2, cumulants, signs)
         if counts:
             scales = np.maximum(np.maximum(columns, 0).sum(axis=1), 1e-300)
             components = simplex_rows(columns)
-            return Scaled(components, nnls(components.T, self.mean_)[0], scales**2, cumulants, signs)
-        return Scaled(columns, weights, np.ones(K), cumulants, signs)
+            return ScaledFactors(components, nnls(components.T, self.mean_)[0], scales**2, cumulants, signs)
+        return ScaledFactors(columns, weights, np.ones(K), cumulants, signs)
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledFactors:
     """Components, the means, variances and cumulants of their factors, and which of them were turned over (-1)."""
 
     components: FloatArray
@@ -296,22 +317,24 @@ def _correlation(even: FloatArray, odd: FloatArray) -> float:
     return float((even * odd).sum() / size) if size > 0 else 0.0
 
 
-def _cumulants(
-    moments: FactorMoments, whitener: FloatArray, images: FloatArray, statistics: str, found: Diagonalisation
-) -> FloatArray:
-    """Return the skewness of the factors, or their kurtosis."""
+def _cumulants(moments: FactorMoments, whitener: FloatArray, images: FloatArray, statistics: str) -> FloatArray:
+    """Return the skewness of the factors that a whitener gives, or their kurtosis."""
     if statistics == "third":
-        return found.values
+        assert moments.third is not None
+        even, odd = moments.third(whitener, images)
+        return np.asarray(np.einsum("kkk->k", even + odd) / 2)
     assert moments.fourth is not None
-    even, odd = moments.fourth(whitener, images, found.rotation.T)
-    return np.einsum("pij,ip,jp->p", (even + odd) / 2, found.rotation, found.rotation)
+    even, odd = moments.fourth(whitener, images, np.eye(len(whitener)))
+    return np.asarray(np.einsum("kkk->k", even + odd) / 2)
 
 
 def _refuse_few(views: Any, least: int) -> None:
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2]).")
     if len(views) < least:
-        raise ValueError(f"There are {len(views)} views, and {least} or more are needed: what they share is learnt.")
+        raise ValueError(
+            f"{there_are(len(views), 'views')}, and {least} or more are needed: what they share is learnt."
+        )
 
 
 def _source_of(views: Any, counts: bool, least: int) -> Source:

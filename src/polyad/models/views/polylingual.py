@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from polyad.base.arrays import FloatArray
+from polyad.base.plurals import how_many, there_are
 from polyad.base.words import Vocabulary, listed_words
 from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
@@ -38,7 +39,7 @@ from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost, second
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
 from polyad.models.saving import SavedModel
-from polyad.models.showing import Shown
+from polyad.models.showing import ShownModel
 from polyad.models.stopwatch import StopWatch
 from polyad.models.text_sources import counted, counted_over, known_text
 from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, column_names
@@ -49,7 +50,7 @@ TOTALS = 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0  # of the prior, to choose f
 PRIOR_ROWS = 2000  # documents to choose by
 
 
-class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Topics of two or more aligned texts, such as documents and their translations.
 
     The texts of a row share their topic shares, and each view has its own words for every topic. The topics are found
@@ -83,24 +84,24 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
 
     Attributes
     ----------
-    components_ : list of ndarray of shape (K, M_v)
+    components_
         The topics of each view: rows are word probabilities and sum to 1; the largest share of tokens first.
-    all_components_ : list of ndarray of shape (L, M_v)
+    all_components_
         The same, followed by the topics that one view has for itself, those of the first view first; zeros in the
         other views. L is K + n_private for each view.
-    doc_topic_prior_ : ndarray of shape (L,)
+    doc_topic_prior_
         Dirichlet parameters of the shares.
-    topic_shares_ : ndarray of shape (K,)
+    topic_shares_
         Share of the tokens in each shared topic.
-    projections_ : list of ndarray of shape (D, M_v)
+    projections_
         Directions of :meth:`project`, up to two for each topic.
-    centres_ : list of ndarray of shape (D,)
+    centres_
         What :meth:`project` takes off: the mean of the documents fitted to.
-    vocabularies_ : list
+    vocabularies_
         The words of each view; None for a view whose counts came without words.
-    view_names_ : tuple or None
+    view_names_
         The names of the views, where they were given by name.
-    diagnostics_ : Diagnostics
+    diagnostics_
         Spectrum, energy, what was too short or never seen, seconds of each step.
 
     Examples
@@ -202,8 +203,8 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
         n_rows = aligned(*sources).n_rows
         if n_rows < max(3, self.n_components):
             raise ValueError(
-                f"The views have {n_rows} rows, too few for {self.n_components} topics: give at least 3 and as many "
-                "as topics."
+                f"The views have {how_many(n_rows, 'rows')}, too few for {how_many(self.n_components, 'topics')}: "
+                "give at least 3 and as many as topics."
             )
         return sources
 
@@ -285,8 +286,8 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
         given = views_by_name(views, self.view_names_) if isinstance(views, Mapping) else _listed(views, at_least=1)
         if len(given) != len(self.components_):
             raise ValueError(
-                f"{len(given)} views are given, and the model was fitted with {len(self.components_)}: give one entry "
-                "for each, None for a view that is not known."
+                f"{there_are(len(given), 'views')}, and the model was fitted with {len(self.components_)}: give one "
+                "entry for each, None for a view that is not known."
             )
         known = {number: self._checked_view(view, number) for number, view in enumerate(given) if view is not None}
         if not known:
@@ -302,6 +303,10 @@ class PolylingualLDA(SavedModel, Shown, TransformerMixin, BaseEstimator):  # typ
             refuse_other_words(words, fitted)
         refuse_other_columns(source.n_columns, n_words, f"View {number}")
         return source
+
+    def fit_transform(self, views: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
+        """Fit, and return the topic shares of the same documents."""
+        return self.fit(views, y, sample_weight).transform(views)
 
     def transform(self, views: Any) -> FloatArray:
         """Return the topic shares of documents from some of their views, N x K; rows sum to 1.
@@ -414,7 +419,7 @@ def _listed(views: Any, at_least: int = 2) -> list[Any]:
     if isinstance(views, Mapping):
         views = list(views.values())
     if not isinstance(views, list | tuple):
-        raise ValueError(f"The views are a {type(views).__name__}; give a list of them: fit([X1, X2, ...]).")
+        raise ValueError(f"The views are one {type(views).__name__}; give a list of them: fit([X1, X2, ...]).")
     if len(views) < at_least:
         raise ValueError(
             f"{len(views)} view is given, and aligned texts are two or more: fit([X1, X2, ...]). For one text there is "

@@ -7,6 +7,7 @@ from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Largest, Source, columns_of, total
 from polyad.moments.chunks import subtract_diagonal, subtract_outer
 from polyad.moments.counts.weights import SameWeight
+from polyad.moments.points import refuse_lopsided
 from polyad.moments.symmetric import (
     CountWeights,
     SymmetricMoments,
@@ -99,13 +100,7 @@ def generalised_covariances(source: Source, whitener: FloatArray, points: FloatA
     points = np.atleast_2d(points)
     largest = total(_largest_exponents, source, points).values
     totals, squares = total(_weight_sums, source, points, largest)
-    effective = totals**2 / squares
-    if effective.min() < 2:
-        worst = int(effective.argmin())
-        raise ValueError(
-            f"Processing point {worst} gives nearly all the weight to one document "
-            f"(effective sample size {effective[worst]:.2f} of {source.n_rows}). Use a point with smaller entries."
-        )
+    refuse_lopsided(totals, squares, source.n_rows, "Use a point with smaller entries.")
     return np.stack([_covariance_at(source, whitener, *at) for at in zip(points, largest, totals)])
 
 

@@ -178,7 +178,7 @@ def characteristic_covariances(
     return _covariances(total(_characteristic_sums, source, whitening, points), source.n_rows)
 
 
-def generalised_covariances(source: Source, whitening: SignalWhitening, points: FloatArray) -> FloatArray:
+def generalised_signal_covariances(source: Source, whitening: SignalWhitening, points: FloatArray) -> FloatArray:
     """Return the generalised covariances of the whitened signals at real points t, P x K x K.
 
     The weight of a sample is exp(t'z): points of size about 1 or less, or a few samples get all the weight.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Largest, Source, total
+from polyad.moments.points import refuse_lopsided
 
 
 @dataclass(frozen=True)
@@ -104,15 +105,8 @@ def generalised_targets(
     x = ViewAtPoints(x_whitener, means[0], points.x, x_counts)
     y = ViewAtPoints(y_whitener, means[1], points.y, y_counts)
     largest = total(_largest_exponents, source, x, y).values
-    weight_totals, squares = total(_weight_totals, source, x, y, largest)
-    effective = weight_totals**2 / squares
-    if effective.min() < 2:
-        worst = int(effective.argmin())
-        raise ValueError(
-            f"The exponentials of processing point {worst} give nearly all the weight to one sample (effective "
-            f"sample size {effective[worst]:.2f} of {source.n_rows}). Use smaller points, or the statistics "
-            '"characteristic", which have no exponentials.'
-        )
+    advice = 'Use smaller points, or the statistics "characteristic", which have no exponentials.'
+    refuse_lopsided(*total(_weight_totals, source, x, y, largest), source.n_rows, advice)
     return np.real(_covariances(total(_generalised_sums, source, x, y, largest)))
 
 
