@@ -311,6 +311,28 @@ def show(results: dict[str, dict]) -> None:
         print(model)
 
 
+COLUMNS = {
+    "seconds": ("clock, s", ".1f"), "processor seconds": ("processor, s", ".0f"), "gigabytes": ("memory, GB", ".2f"),
+    "planned": ("planned, GB", ".1f"), "passes": ("passes", "d"), "bits": ("bits", ".3f"),
+    "documents a second": ("documents a second", ",.0f"), "gigabytes read": ("shards read, GB", ".0f"),
+    "gigabytes moved": ("moved, GB", ".2f"),
+}  # fmt: skip
+
+
+def markdown(results: dict[str, dict]) -> str:
+    """Return the same as one table for a page; memory of peers is told in megabytes, and theirs is above the start."""
+    lines = [
+        "| measured | " + " | ".join(title for title, _ in COLUMNS.values()) + " |",
+        "|---" * (len(COLUMNS) + 1) + "|",
+    ]
+    for name, found in sorted(results.items()):
+        row = {**found, "processor seconds": found.get("processor seconds", found.get("processor_seconds"))}
+        row.setdefault("gigabytes", row["megabytes"] / 1e3 if "megabytes" in row else None)
+        cells = ["" if row.get(key) is None else format(row[key], how) for key, (_, how) in COLUMNS.items()]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def results_in(file: Path) -> dict[str, dict]:
     """Return what was measured so far; another call may have added to it meanwhile."""
     return json.loads(file.read_text()) if file.exists() else {}
@@ -328,12 +350,16 @@ def main() -> None:
     parser.add_argument("--peers", help="a Python with gensim and tomotopy, as benchmarks/.peers/bin/python")
     parser.add_argument("--many", default="500,1000", help="numbers of topics for the papers of NIPS; 0 for none")
     parser.add_argument("--only", default="", help="only measurements whose name begins so, as 'fit 1/16'")
+    parser.add_argument("--markdown", action="store_true", help="measure nothing: print what was, as a table")
     asked = parser.parse_args()
     if asked.peers is not None:
         asked.peers = str(Path(asked.peers).absolute())  # not resolved: that would leave its environment
     folder = Path(asked.folder).resolve()
     folder.mkdir(exist_ok=True)
     kept = folder / "results.json"
+    if asked.markdown:
+        print(markdown(results_in(kept)))
+        return
     many_topics = [] if asked.many == "0" else asked.many.split(",")
     for task, *arguments in plan(asked.sizes.split(","), asked.texts, asked.peers, asked.topics, many_topics):
         name = " ".join([task, *arguments]).removesuffix(f" {asked.peers}")
@@ -345,8 +371,7 @@ def main() -> None:
             part = kept.with_suffix(".part")
             part.write_text(json.dumps({**results_in(kept), name: found}, indent=1))
             part.replace(kept)
-    results = results_in(kept)
-    show(results)
+    show(results_in(kept))
 
 
 if __name__ == "__main__":
