@@ -303,7 +303,7 @@ def show(results: dict[str, dict]) -> None:
         for n_topics, different in prints.items():
             print(f"{what.strip()}, {n_topics} topics: the same bytes everywhere:", len(different) == 1)
     for name, found in results.items():
-        if name.startswith("europarl dask"):
+        if name.startswith("europarl dask") and "gigabytes moved" in found:
             expected = cost_model.network(found, int(name.split()[2])) / 1e9
             print(f"{name}: {expected:.2f} GB to move by the model, {found['gigabytes moved']:.2f} were moved")
     model = cost_model.from_results(results)

@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 
 Polish = Literal["off", "fast", "full"] | int
-# Topics that start from documents take longer to settle than those of the moments: NIPS with 500 topics has 10.535
-# bits after 5 passes, and 10.527 after 10. That all passes are worth their time was chosen on the Acts of Canada (500
-# topics: 7.541 bits after 5 passes, 7.511 after 8, 7.497 after 11), and holds on an eighth of the speeches of the
-# European Parliament (11.173 after 8, 11.165 after 11 in a sixth more time) and on AP (11.038 and 11.037).
+# Topics that start from documents take longer to settle than those of the moments: NIPS with 500 topics has 10.535 bits
+# after 5 passes, and 10.527 after 10. That all passes are worth their time was chosen on the Acts of Canada (7.541 bits
+# after 5 passes, 7.511 after 8, 7.497 after 11), and holds on an eighth of the speeches of the European Parliament
+# (11.173 after 8, 11.165 after 11 in a sixth more time) and on AP (11.038 and 11.037).
 LEAST_OF_MANY_TOPICS = 11
 
 
