@@ -250,7 +250,7 @@ def told_smoothing(first, second):
     different = sum(chances[pair] * product[pair] for pair in pairs) / sum(chances.values())
     effective = 1 / sum(weights**2)
     error = same / (M * effective * (effective - 1) / 2) ** 0.5
-    if different > 2 / M + 3 * error or same <= 1 / M:
+    if different > 1.25 / M + 2.5 * error or same <= 1 / M:
         return None
     b = max((1 - same) / (M * same - 1), 0.1 / K)
     return b if K * b <= 2 or (first + second).sum() >= 10 * K * M else None

@@ -16,7 +16,8 @@ SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all 
 LEAST_SMOOTHING = 0.1  # that data can tell: a word must stay possible in every topic
 # Times as alike as a symmetric prior makes them that two topics may be, and standard errors beyond that. Topics of text
 # are 4 to 12 times as alike: their frequent words are those of all, and tokens on all words alike are no model of that.
-MOST_ALIKE, STANDARD_ERRORS = 2.0, 3.0
+# Five topics of which two are the same but for a tenth are 1.8 times as alike, and their passes want the usual tokens.
+MOST_ALIKE, STANDARD_ERRORS = 1.25, 2.5
 # Tokens for each word and topic from which the data tell that more than SMOOTHING is right. Tokens of fewer are spread
 # over topics by the passes themselves, and to add all of the prior to them counts it twice.
 ENOUGH_TOKENS = 10.0
