@@ -80,8 +80,8 @@ MUTANTS = [
     Mutant(
         "c0-words-decide",
         OWN_PRIOR,
-        "is_sharp and more >= here",
-        "is_sharp and more <= here",
+        "is_sharp and bits_above >= bits",
+        "is_sharp and bits_above <= bits",
         f"{PRIOR}::test_words_have_a_say",
     ),
     Mutant(

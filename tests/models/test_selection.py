@@ -5,7 +5,7 @@ import pytest
 
 from polyad import LDA, PolylingualLDA, SingleTopic, align, bootstrap, select_n_components
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
-from polyad.inference.polish import SMOOTHING
+from polyad.inference.topic_prior import SMOOTHING
 from polyad.metrics import match_rows
 
 

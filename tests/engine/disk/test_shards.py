@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from scipy import sparse
@@ -51,6 +51,9 @@ def aligned_counts(draw):
 
 @settings(max_examples=40)
 @given(aligned_counts(), st.sampled_from([(5, 3, 2), (20, 6, 4), (10**6, 10**6, 10**3)]))
+@example(
+    [sparse.csr_array(np.ones((5, 3))), sparse.csr_array(np.ones((5, 1)))], (20, 6, 4)
+)  # one shard each, two of all
 def test_the_canonical_order_on_disk_is_that_of_memory(views, cuts):
     with tempfile.TemporaryDirectory() as folder, tiny_cuts(*cuts):
         source = aligned(*map(count_blocks, views))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.blocks import Block, joined, shard_edges
+from polyad.engine.blocks import Block, fits_one_shard, joined, shard_edges
 from polyad.engine.disk.shards import Shards
 from polyad.engine.disk.temporary import in_temporary_folder
 from polyad.engine.disk.writer import write_shards
@@ -48,7 +48,7 @@ def _on_disk(source: Source) -> Source:
 
 def _in_memory(source: Source) -> Arrays:
     order = canonical_order(content_keys(source))
-    if source.n_shards == 1:  # and still one
+    if source.n_shards == 1 and fits_one_shard(source.n_cells, source.n_rows):  # views of one shard each may be more
         return Arrays((rows_of_block(source.shard(0), order),), source.widths)
     edges = shard_edges(np.concatenate([[0], np.cumsum(rows(row_cells, source)[order])]))
     shards = [taken_rows(source, order[first:last], first) for first, last in pairwise(edges)]
