@@ -1,4 +1,5 @@
 import gc
+import tempfile
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -109,7 +110,8 @@ def test_steps_in_memory_and_on_disk_are_the_same(sources, n_threads):
     assert found[0] == found[1]
 
 
-def test_a_pass_that_fails_leaves_the_states_it_began_with(sources):
+def test_a_pass_that_fails_leaves_the_states_it_began_with(sources, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # other tests have states at the same time
     _, source = sources
     _, states = step(doubled_shares, source, new_states(source), 1.0)
     before = [state.tobytes() for state in states]
