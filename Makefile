@@ -15,6 +15,8 @@ env: .venv/installed
 demo: env
 	$(BIN)/polyad demo
 
+# Modules once compiled are kept, whatever the shell says: tests start many processes.
+test: export PYTHONDONTWRITEBYTECODE =
 test: env
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
