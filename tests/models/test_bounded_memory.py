@@ -37,7 +37,7 @@ SCRIPT = """
         return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmData")) << 10
 
     folder, planned = sys.argv[1], int(sys.argv[2])
-    model = LDA(8, polish="fast", n_jobs=1)
+    model = LDA(8, polish=2, n_jobs=1)
     if planned == 0:
         write_shards(parts(PARTS), folder)
         print(model.fit(Shards(folder)).diagnostics_.memory_bytes)
