@@ -1,6 +1,7 @@
-"""The README where its relative links lead nowhere: each says which file it means."""
+"""The README where its relative links lead nowhere: each says which file it means; and what the package says of itself."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -14,3 +15,10 @@ def test_links_name_their_files():
         # The text of a picture says what is seen on it.
         assert picture or text == target, "the text of a link is the path of the file"
         assert (ROOT / target).exists()
+
+
+def test_the_versions_of_python_are_named():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert named == ["3.11", "3.12", "3.13", "3.14"]
+    assert project["requires-python"] == f">={named[0]}"
