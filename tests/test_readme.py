@@ -1,4 +1,4 @@
-"""The README where its relative links lead nowhere: each says which file it means; and what the package says of itself."""
+"""The README where its relative links lead nowhere, and what the package says of itself."""
 
 import re
 import tomllib
