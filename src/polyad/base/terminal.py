@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
+from polyad.base.plurals import how_many
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -58,8 +60,7 @@ def about(seconds: float) -> str:
     ('1 second', '7 seconds', '83 seconds', '61 minutes', '2.5 hours')
     """
     if seconds < 120:
-        whole = max(1, round(seconds))
-        return f"{whole} second{'s' if whole > 1 else ''}"
+        return how_many(max(1, round(seconds)), "seconds")
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.1f} hours"
 
 
