@@ -1,6 +1,7 @@
 """One array, the same rows in parts and the same rows on disk give the same bytes, with every estimator and preset."""
 
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -98,6 +99,22 @@ def test_the_same_bytes_wherever_the_rows_lie(case, tmp_path, monkeypatch):
         if case.startswith(("LDA", "ICA")) and "noise" not in case:
             assert fingerprint(fit(*map(once, views))) == whole
     assert count_blocks(TEXTS).n_shards > 2, "one shard would show nothing"
+
+
+@pytest.mark.parametrize("case", ["LDA fast", "PolylingualLDA"])
+def test_the_same_bytes_in_quarters(case, tmp_path, monkeypatch):
+    """Topics of many documents are renewed after every quarter, which may be a part of a shard."""
+    (fit, views), polish = CASES[case], import_module("polyad.inference.polish")
+    monkeypatch.setattr(blocks, "SHARD_CELLS", 4000)
+    monkeypatch.setattr(blocks, "BLOCK_CELLS", 500)
+    monkeypatch.setattr(polish, "FEW_SHARDS", 100)
+    assert count_blocks(views[0]).n_shards > 1
+    with warnings.catch_warnings(action="ignore"):
+        halves = fingerprint(fit(*views))
+        monkeypatch.setattr(polish, "MANY_DOCUMENTS", 1)
+        whole = fingerprint(fit(*views))
+        assert fingerprint(fit(*(on_disk(view, tmp_path / str(place)) for place, view in enumerate(views)))) == whole
+    assert whole != halves
 
 
 @pytest.mark.parametrize("model", [LDA, DiscreteICA, SingleTopic])
