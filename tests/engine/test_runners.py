@@ -261,6 +261,7 @@ def test_passes_tell_how_far_they_are(caplog):
     assert [record.args[1:3] for record in caplog.records] == [("awkward_block", source.n_shards)]
 
 
+@pytest.mark.usefixtures("two_threads_of_blas")
 def test_the_limit_on_blas_survives_overlapping_contexts():
     def threads():
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
