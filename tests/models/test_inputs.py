@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import polyad
 from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, PolylingualLDA, SingleTopic
 from polyad.corpus import count_words
-from polyad.datasets import make_lda
+from polyad.datasets import make_ica, make_lda
 from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose import DIAGONALISERS
 from polyad.decompose.methods import rotation_method
@@ -385,6 +385,15 @@ def test_the_module_is_the_command():
 def test_planned_memory_is_shown():
     diagnostics = LDA(3).fit(X).diagnostics_
     assert f"{diagnostics.memory_bytes / 1e6:,.0f} MB of memory planned" in repr(diagnostics)
+
+
+def test_how_factors_were_found_is_shown_in_a_line():
+    shown = repr(ICA(3).fit(make_ica(500, 4).X).diagnostics_)
+    assert shown.startswith("FactorDiagnostics(statistics ")
+    assert "3 of 3 components determined" in shown
+    assert "gap " in shown
+    assert "array" not in shown
+    assert len(shown) < 300
 
 
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 400)
