@@ -31,7 +31,7 @@ def power(
     Each power iteration contracts the tensor with every column v_k and with the diagonal entries d_k that it has in all
     slices, and replaces the columns by the nearest orthonormal set: for an exact tensor that is the power method, and
     for any other it climbs what the slices have on their diagonals. It goes beyond its last change by a part, is quick
-    at first and slow at the end. After ten to twenty, Newton steps (:mod:`~polyad.decompose.orthogonal.newton`) lead to
+    at first and slow at the end. After ten to thirty, Newton steps (:mod:`~polyad.decompose.orthogonal.newton`) lead to
     the maximum: the point where "jacobi" ends, in less time. The start depends on the tensor alone, and tensors of real
     text with up to fifty components lead to the same point from everywhere.
 
