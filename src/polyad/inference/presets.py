@@ -15,13 +15,14 @@ Polish = Literal["off", "fast", "full"] | int
 # after 5 passes, 7.511 after 8, 7.497 after 11), and holds on an eighth of the speeches of the European Parliament
 # (11.173 after 8, 11.165 after 11 in a sixth more time) and on AP (11.038 and 11.037).
 LEAST_OF_MANY_TOPICS = 11
-# For many topics of long documents: rounds in which documents forget their shares (:func:`polyad.inference.polish`), and
-# passes in which they settle then. NIPS, 500 topics: 10.529 bits after 6 passes and 10.523 after 11 without; 10.476
-# after 2 rounds and 2 passes, 10.434 after 4 and 3, 10.406 after 6 and 4; and with 1,000 topics 10.489 and 10.321.
+# For many topics of long documents: rounds in which documents forget their shares (see ``polish``), and passes in
+# which they settle then. NIPS, 500 topics: 10.535 bits after 6 passes and 10.530 after 11 without; 10.485 after 2
+# rounds and 2 passes, 10.434 after 4 and 3, 10.405 after 6 and 4; with 1,000 topics 10.490 after 11, and 10.322 after 6
+# and 4.
 ROUNDS, PASSES_OF_A_ROUND, SETTLING_PASSES = 6, 2, 4
 LEAST_SETTLING_PASSES = 2  # where passes are few there are fewer rounds
-# Tokens that documents have on average. AP (194 tokens, 500 topics) gets worse by rounds, 11.037 to 11.058 bits; of
-# NIPS with a third of its tokens (442) bits fall from 10.761 to 10.743.
+# Tokens that documents have on average. AP (194 tokens, 500 topics) gets worse by rounds, from 11.037 to 11.059 bits;
+# of NIPS with a third of its tokens (442) bits fall from 10.765 to 10.743.
 LONG_DOCUMENTS = 400.0
 
 
