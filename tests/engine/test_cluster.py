@@ -172,8 +172,8 @@ def test_data_in_memory_travel_once_through_the_passes_of_a_real_cluster(two, mo
     real = client.scatter
 
     def scatter(value, *args, **options):
-        if isinstance(value, Block):
-            sent.append(value.start)
+        values = value if isinstance(value, list) else [value]
+        sent.extend(part.start for part in values if isinstance(part, Block))
         return real(value, *args, **options)
 
     monkeypatch.setattr(client, "scatter", scatter)

@@ -86,9 +86,7 @@ def polish_topics(
         preset = PRESETS["fast"]
     is_many = topics.shape[0] > MOST_BY_MOMENTS
     may_forget = not near and restraint is None and has_long_documents(corpus)
-    preset = preset.for_corpus(
-        many_shards=is_sampled(corpus.source), many_topics=is_many, long_documents=may_forget
-    )
+    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many, long_documents=may_forget)
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)
