@@ -1,7 +1,7 @@
 """Does the same data give the same topics? The mass that matched topics share between fits, of ours and of peers.
 
     python benchmarks/stability.py                                # AP, NIPS, Canada (English), and peers
-    python benchmarks/stability.py --corpus europarl_en --k 50    # 136,299 speeches
+    python benchmarks/stability.py --corpus europarl_en --k 50 --draws 1    # 136,299 speeches: hours for the peers
     python benchmarks/stability.py --methods "polyad fast" --k 50
 
 Every method learns from the 80% of the documents that `benchmarks/topics.py` learns from: with two seeds (five for
@@ -93,10 +93,11 @@ def shared(left, right):
     return float(np.mean(align(topics_of(left), topics_of(right)).similarity))
 
 
-def row(name, K, method):
+def row(name, K, method, n_draws=None):
     """Return the figures of a method on a corpus, or what went wrong."""
     train, test = split(name, 0)
-    n_seeds, n_draws = (5, N_DRAWS_OF_OURS) if method in OURS else (2, N_DRAWS)
+    n_seeds = 5 if method in OURS else 2
+    n_draws = n_draws or (N_DRAWS_OF_OURS if method in OURS else N_DRAWS)
     parts = parts_of(train, n_draws)
     seeds = [fit(name, K, method, "all", train, seed) for seed in range(n_seeds)]
     others = {part: fit(name, K, method, part, documents, 0) for part, documents in parts.items() if part != "all"}
@@ -123,6 +124,7 @@ def main():
     parser.add_argument("--corpus", nargs="+", default=CORPORA)
     parser.add_argument("--k", nargs="+", type=int, default=[10, 50, 100])
     parser.add_argument("--methods", nargs="+", default=OURS + PEERS)
+    parser.add_argument("--draws", type=int, help="of documents to leave out (default: 8 for ours, 3 for others)")
     parser.add_argument("--fit", nargs=5, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.fit:
@@ -137,7 +139,7 @@ def main():
             columns = " ".join(f"{column:>6}" for column in ("seeds", "-1%", "-10%", "halves"))
             print(f"{'method':16} {columns} {'bits':>8} {'seconds':>8} {'cores x s':>9} undetermined")
             for method in options.methods:
-                found = row(name, K, method)
+                found = row(name, K, method, options.draws)
                 if "error" in found:
                     print(f"{method:16} failed: {found['error'][:90]}", flush=True)
                     continue

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from numba import typeof
+from numba.core.dispatcher import Dispatcher
 
 from polyad import LDA
 from polyad.datasets import make_lda
 from polyad.engine import Threads, count_blocks, halves, new_states, ordered_by_content, step, use, write_shards
-from polyad.inference import completion_bits, few_topics
+from polyad.inference import completion_bits, expectation, few_topics
 from polyad.inference import polish as polish_topics
 from polyad.inference.cells import padded_vector, topic_table
 from polyad.inference.expectation import Iterations, TopicTable, em_step, prepare_documents
@@ -120,6 +122,28 @@ def test_the_same_bytes_for_any_threads_order_and_place(many_topics, tmp_path):
     with use(Checking()) as runner:
         assert fingerprint(LDA(20, polish=3).fit(SAMPLE.counts)) == expected
     assert {f"polyad.inference.few_topics.{name}" for name in ("prepare_few", "few_step")} <= runner.seen
+
+
+@pytest.mark.parametrize(("module", "many"), [(expectation, 1000), (few_topics, 8)])
+def test_loops_are_compiled_once_wherever_their_input_comes_from(module, many, monkeypatch):
+    """What came out of a pickle, as on a cluster, can be written to, and for numba is of another type."""
+    types = {}
+
+    def recorded(name, loop):
+        def call(*arguments):
+            types.setdefault(name, set()).add(tuple(str(typeof(argument)) for argument in arguments))
+            return loop(*arguments)
+
+        return call
+
+    monkeypatch.setattr(few_topics, "MANY_TOPICS", many)
+    for name, loop in [(name, loop) for name, loop in vars(module).items() if isinstance(loop, Dispatcher)]:
+        monkeypatch.setattr(module, name, recorded(name, loop))
+    passes(2)
+    with use(Checking()):
+        passes(2)
+    assert {name: len(found) for name, found in types.items()} == dict.fromkeys(types, 1)
+    assert len(types) == 2
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,5 +1,6 @@
 import sys
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -59,7 +60,14 @@ def test_plain_em_equals_its_numpy_twin():
     assert np.allclose(found.objective, objective, atol=1e-5)
 
 
-def slow_passes(counts, topics, prior, n_passes):
+def split_by_cells(counts, group):
+    """Return the first and the second half of a group of documents, given and returned as masks."""
+    cells = np.cumsum(np.where(group, (counts > 0).sum(axis=1), 0))
+    is_first = np.concatenate([[0], cells[:-1]]) < cells[-1] / 2
+    return [group & is_first, group & ~is_first]
+
+
+def slow_passes(counts, topics, prior, n_passes, n_groups=2):
     """The passes that models use, in NumPy: cell by cell, a document's own tokens left out of a word's row.
 
     And no token sees its own vote in the shares of its document.
@@ -67,58 +75,62 @@ def slow_passes(counts, topics, prior, n_passes):
     (N, M), K = counts.shape, prior.size
     totals = counts.sum(axis=0)
     own = counts >= LEAVE_OUT_SHARE * totals
-    cells = np.cumsum((counts > 0).sum(axis=1))
-    in_first = np.concatenate([[0], cells[:-1]]) < cells[-1] / 2
+    groups = split_by_cells(counts, np.ones(N, bool))
+    if n_groups == 4:
+        groups = [quarter for half in groups for quarter in split_by_cells(counts, half)]
     share = np.where(totals * LEAVE_OUT_SHARE > 1, COUNTS_RELAXATION, 0.0)
     responsibilities, tokens = np.zeros((N, K, M)), np.zeros((N, K))
     one_token = floor = early = told = None
 
     def expected_tokens(responsibilities):
-        """Of each half; responsibilities that are less than nothing must not outweigh the others."""
+        """Of each group; responsibilities that are less than nothing must not outweigh the others."""
         kept, found = (np.where(own == is_kept, counts, 0) for is_kept in (True, False))
         return np.stack(
             [
-                np.einsum("nm,nkm->km", kept[half], responsibilities[half])
-                + np.maximum(np.einsum("nm,nkm->km", found[half], responsibilities[half]), 0)
-                for half in (in_first, ~in_first)
+                np.einsum("nm,nkm->km", kept[group], responsibilities[group])
+                + np.maximum(np.einsum("nm,nkm->km", found[group], responsibilities[group]), 0)
+                for group in groups
             ]
         )
 
     for number in range(n_passes):
-        for half in (in_first, ~in_first):
-            x = counts[half]
+        for turn, group in enumerate(groups):
+            is_last = turn == n_groups - 1
+            x = counts[group]
             if number == 0:
                 rows = np.repeat(topics[None], x.shape[0], axis=0)  # documents x K x M
                 shares = prior * (1 + x.sum(axis=1, keepdims=True) / prior.sum())
             else:
-                left_out = x[:, None] * responsibilities[half] * one_token[:, None]
-                rows = np.where(own[half][:, None], np.maximum(topics - left_out, floor[:, None]), topics)
-                shares = prior + tokens[half]
+                left_out = x[:, None] * responsibilities[group] * one_token[:, None]
+                rows = np.where(own[group][:, None], np.maximum(topics - left_out, floor[:, None]), topics)
+                shares = prior + tokens[group]
                 seen = rows
                 rows = rows * np.maximum(1 - rows / np.einsum("nk,nkm->nm", shares, rows)[:, None], 0)
             for inner in range(INNER):
                 if inner:
-                    step = prior + tokens[half]
+                    step = prior + tokens[group]
                     shares = np.maximum(step + SHARES_RELAXATION * (step - shares), 0.2 * step)
                 mixture = np.einsum("nk,nkm->nm", shares, rows)
-                tokens[half] = shares * np.einsum("nm,nkm->nk", x / mixture, rows)
+                tokens[group] = shares * np.einsum("nm,nkm->nk", x / mixture, rows)
             before = expected_tokens(responsibilities).sum(axis=0)
-            responsibilities[half] = shares[:, :, None] * rows / mixture[:, None]
+            responsibilities[group] = shares[:, :, None] * rows / mixture[:, None]
             if number:  # of words that keep none they are found again, from the last shares
                 votes = shares[:, :, None] * seen
                 sums = votes.sum(axis=1, keepdims=True)
                 squares = (votes * seen).sum(axis=1, keepdims=True)
                 part = np.minimum(1 / sums, 0.95 * sums / squares)
                 found = votes * (1 - seen * part) / (sums - squares * part)
-                responsibilities[half] = np.where(own[half][:, None], responsibilities[half], found)
-            of_halves = expected_tokens(responsibilities)
-            expected = of_halves.sum(axis=0)
+                responsibilities[group] = np.where(own[group][:, None], responsibilities[group], found)
+            of_groups = expected_tokens(responsibilities)
+            expected = of_groups.sum(axis=0)
             beyond = expected
-            if number and (number < n_passes - 1 or half is in_first):
+            if number and (number < n_passes - 1 or not is_last):
                 beyond = np.maximum(expected + share * (expected - before), 0.2 * expected)
-            elif number == 0 and half is in_first:
+            elif number == 0 and not is_last:
                 continue
-            told = told_smoothing(*np.swapaxes(of_halves, 1, 2)) if number < TELLING_PASSES else told
+            if number < TELLING_PASSES:
+                of_halves = of_groups.reshape(2, n_groups // 2, K, M).sum(axis=1)
+                told = told_smoothing(*np.swapaxes(of_halves, 1, 2))
             smoothing = 2 * beyond.sum(axis=1) / beyond.sum() if told is None else np.full(K, told)
             sums = beyond.sum(axis=1) + M * smoothing
             topics = (beyond + smoothing[:, None]) / sums[:, None]
@@ -129,8 +141,9 @@ def slow_passes(counts, topics, prior, n_passes):
     return topics / topics.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.parametrize("n_groups", [2, 4])
 @pytest.mark.parametrize("alike", [False, True])
-def test_passes_of_the_models_equal_their_numpy_twin(alike):
+def test_passes_of_the_models_equal_their_numpy_twin(alike, n_groups, monkeypatch):
     """Bursty words, rare words, and words so frequent that no document has a hundredth of their tokens.
 
     The data tell the prior of the topics, but not where all of these have one frequent word.
@@ -145,9 +158,12 @@ def test_passes_of_the_models_equal_their_numpy_twin(alike):
     assert 0.01 < (counts >= LEAVE_OUT_SHARE * counts.sum(axis=0))[counts > 0].mean() < 0.9
     start = 0.5 * sample.components + 0.5 / 25
     prior = np.array([0.1, 0.2, 0.3, 0.4])
+    monkeypatch.setattr(import_module("polyad.inference.polish"), "MANY_DOCUMENTS", 1 if n_groups == 4 else 10**9)
     found = polish(count_blocks(counts), start, prior, preset=exactly(4))
     assert (found.smoothing is None) == alike
-    assert np.allclose(found.components, slow_passes(counts, start, prior, 4), atol=2e-6)
+    # Rounding may turn a vote that is cut at zero, and each renewal of the topics carries it on.
+    atol = 2e-6 if n_groups == 2 else 2e-5
+    assert np.allclose(found.components, slow_passes(counts, start, prior, 4, n_groups), atol=atol)
 
 
 def test_plain_em_never_gets_worse():

@@ -25,6 +25,7 @@ from polyad.engine import (
     count_blocks,
     halves,
     ordered_by_content,
+    quarters,
     signal_blocks,
     total,
     write_shards,
@@ -141,8 +142,11 @@ def test_parts_and_halves_of_shards_on_disk(tmp_path, counts):
     for cuts in ((20, 6, 4), (10**6, 10**6, 10**3)):  # many shards, and one that is cut itself
         with tiny_cuts(*cuts):
             shards = write_shards(count_blocks(counts), tmp_path / str(cuts[0]))
-            for on_disk, in_memory in zip(halves(shards), halves(ordered_by_content(count_blocks(counts)))):
-                assert_same_shards(on_disk, in_memory)
+            whole = ordered_by_content(count_blocks(counts))
+            for parts in (halves, quarters):
+                for on_disk, in_memory in zip(parts(shards), parts(whole), strict=True):
+                    assert_same_shards(on_disk, in_memory)
+            assert sum(quarter.n_rows for quarter in quarters(shards)) == counts.shape[0]
 
 
 def test_one_array_parts_and_shards_give_the_same_sums(tmp_path, counts):

@@ -5,7 +5,7 @@ shards of the same rows are the same wherever the rows lie.
 """
 
 from polyad.engine.sources.arrays import Arrays, arrays_of, gathered, resident, rows_of_block
-from polyad.engine.sources.parts import Part, Thinned, every, first_rows, halves, part_of
+from polyad.engine.sources.parts import Part, Thinned, every, first_rows, halves, part_of, quarters
 from polyad.engine.sources.source import Derived, Source
 from polyad.engine.sources.views import Aligned, Columns, SideBySide, View, aligned, columns_of, side_by_side, view_of
 
@@ -27,6 +27,7 @@ __all__ = [
     "gathered",
     "halves",
     "part_of",
+    "quarters",
     "resident",
     "rows_of_block",
     "side_by_side",

@@ -57,6 +57,18 @@ def halves(source: Source) -> list[Source]:
     return [part_of(source, bounds[:cut]), part_of(source, bounds[cut:])]
 
 
+def quarters(source: Source) -> list[Source]:
+    """Return the halves of both halves of a source: see :func:`halves`.
+
+    Examples
+    --------
+    >>> from polyad.engine import count_blocks
+    >>> [quarter.n_rows for quarter in quarters(count_blocks([[1], [2], [3], [4], [5]]))]
+    [2, 1, 1, 1]
+    """
+    return [quarter for half in halves(source) for quarter in halves(half)]
+
+
 def _middle(shard: Block) -> int:
     """Return the row of a shard, but not the first, with half of the cells before it."""
     cells = np.cumsum(np.sum([cells_of_rows(view) for view in shard.views], axis=0))

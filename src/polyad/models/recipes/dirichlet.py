@@ -12,7 +12,7 @@ from polyad.engine.blocks import beside_each_other
 from polyad.inference.background import Restraint
 from polyad.inference.expectation import is_left_out
 from polyad.inference.heldout import completion_bits
-from polyad.inference.polish import Polished, polish, polish_bytes
+from polyad.inference.polish import Polished, has_quarters, polish, polish_bytes
 from polyad.inference.presets import LONG_DOCUMENTS, PRESETS, Preset
 from polyad.inference.wide import wide_passes
 from polyad.models.recipes.moment_start import (
@@ -44,7 +44,8 @@ def polishing_bytes(corpus: SummedCounts, n_components: int) -> int:
     N, M = summary.n_documents, summary.word_totals.size
     n_own = total(_left_out_cells, corpus.source, summary.word_totals)
     n_held = _n_held(corpus)
-    return polish_bytes(N // n_held, M, summary.n_cells // n_held, n_own // n_held, n_components) + 8 * M * n_components
+    sizes = N // n_held, M, summary.n_cells // n_held, n_own // n_held
+    return polish_bytes(*sizes, n_components, in_quarters=has_quarters(corpus.source)) + 8 * M * n_components
 
 
 def _n_held(corpus: SummedCounts) -> int:
