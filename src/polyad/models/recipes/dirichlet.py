@@ -7,7 +7,7 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
-from polyad.engine import Block, Source, first_rows, total
+from polyad.engine import Block, Source, first_rows, side_by_side, total
 from polyad.engine.blocks import beside_each_other
 from polyad.inference.background import Restraint
 from polyad.inference.expectation import is_left_out
@@ -90,8 +90,9 @@ def polish_topics(
     preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many, long_documents=may_forget)
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
-        some = first_rows(corpus.source, JUDGED_DOCUMENTS)
-        before, after = (predicted_bits(it, alpha, some) for it in (topics, polished.components))
+        n_views = len(corpus.source.widths)  # whose topics sum to 1 each
+        some = side_by_side(first_rows(corpus.source, JUDGED_DOCUMENTS), [range(n_views)])
+        before, after = (predicted_bits(it / n_views, alpha, some) for it in (topics, polished.components))
         if before > after + FAR_BEHIND:
             return polished
         part = reach(topics, alpha / alpha.sum(), corpus.unigram)[:, None]
