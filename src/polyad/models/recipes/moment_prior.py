@@ -167,12 +167,12 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[fl
 
 
 @dataclass(frozen=True)
-class Sides:
+class HalfAndTwice:
     """What half of a total and twice as much leave of the third moment, over what the total itself leaves.
 
     Examples
     --------
-    >>> Sides(25.0, 25.0).is_sharp, Sides(25.0, 25.0).error < 0.2, Sides(1.2, 1.4).error > 0.5
+    >>> HalfAndTwice(25.0, 25.0).is_sharp, HalfAndTwice(25.0, 25.0).error < 0.2, HalfAndTwice(1.2, 1.4).error > 0.5
     (True, True, True)
     """
 
@@ -194,12 +194,12 @@ class Sides:
         return float((NOISY_ENTRIES * bend) ** -0.5)
 
 
-def sides_of(moments: WhitenedMoments, rotation: FloatArray, total: float) -> Sides:
+def sides_of(moments: WhitenedMoments, rotation: FloatArray, total: float) -> HalfAndTwice:
     """Return how much worse half of a total and twice as much explain the third moment."""
     rotations = {total: rotation}
     with single_threaded_blas():
         left, *sides = (_left_by_own_topics(moments, rotations, c0) for c0 in (total, total / 2, 2 * total))
-    return Sides(*(each / max(left, 1e-300) for each in sides))
+    return HalfAndTwice(*(each / max(left, 1e-300) for each in sides))
 
 
 def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals: FloatArray) -> FloatArray:
@@ -261,7 +261,7 @@ class OwnTotal:
     _mean: FloatArray
     _left: FloatArray
 
-    def sides(self) -> Sides:
+    def sides(self) -> HalfAndTwice:
         """Return how much doubt the third moment leaves of the total."""
         return sides_of(self._moments, self._rotation, self.total)
 
