@@ -227,7 +227,7 @@ MUTANTS = [
         "gamma-fallback-weight",
         SHAPES,
         "np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0)",
-        "1.0",
+        "np.clip(1.0, 0.0, 1.0)",
         f"{GAMMA}::test_lengths_with_a_heavy_tail",
     ),
     Mutant(

@@ -179,6 +179,18 @@ def test_words_have_a_say_in_a_sharp_total():
     assert begin(raw, corpus, 5, "power", polished=False).concentration > 1.4 * own.total
 
 
+def test_the_log_says_where_there_is_no_total(caplog):
+    """Thirty topics of three hundred short documents: the third moment is noise."""
+    told = make_lda(2000, 300, 5, length=100, prior=0.2).counts
+    for counts, n_components, is_said in ((told, 5, False), (make_lda(300, 3000, 30, length=30).counts, 30, True)):
+        caplog.clear()
+        with caplog.at_level("INFO", logger="polyad"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = LDA(n_components, polish="off").fit(counts)
+        assert ("No total of a Dirichlet prior explains" in caplog.text) == is_said
+        assert (model.diagnostics_.concentration == 2.0) == is_said
+
+
 def test_prediction_does_not_lower_a_total():
     """Shares that are most probable predict best with half the total of a wide prior, or less."""
     sample = make_lda(8000, 300, 5, length=100, prior=20 * GIANT / GIANT.sum(), random_state=21)

@@ -6,6 +6,7 @@ with a total of one half. So words decide. The tokens of one half of some docume
 by the topics and the prior of the moments and by the usual ones, before any pass is made.
 """
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,8 @@ from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Momen
 from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import estimate_concentration, mean_shares, total_error
 from polyad.moments.counts.weights import effective_documents
+
+logger = logging.getLogger("polyad")
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
@@ -75,18 +78,29 @@ def matched(begun: PriorStart, prior: FloatArray) -> PriorStart:
 def begin(
     raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, *, polished: bool
 ) -> PriorStart:
-    """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
+    """Begin with the total that the third moment tells, if it predicts words as well as the usual one.
+
+    The log says where it tells none, or one that does not predict: a warning would come with every text.
+    """
     start, own = start_at_usual_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
     usual = with_usual_prior(start, corpus, USUAL_CONCENTRATION, polished=polished)
     begun = None if own is None else _begin_at(own, corpus, own.total)
     if own is None or begun is None:
+        logger.info(
+            "No total of a Dirichlet prior explains the third moment: topics are polished with the usual prior."
+        )
         return usual
     judged = first_rows(corpus.source, JUDGED_DOCUMENTS)
     usual_bits, own_bits = _predicted_bits(usual, judged), _predicted_bits(begun, judged)
-    if own_bits > usual_bits + FAR_WORSE:
-        return usual
-    begun, own_bits = _refined(own, begun, own_bits, corpus, judged)
-    return begun if own_bits < usual_bits + AS_WELL else usual
+    if own_bits <= usual_bits + FAR_WORSE:
+        begun, own_bits = _refined(own, begun, own_bits, corpus, judged)
+        if own_bits < usual_bits + AS_WELL:
+            return begun
+    logger.info(
+        "The total of a Dirichlet prior nearest to the third moment, %.2g, predicts words worse than the usual prior.",
+        own.total,
+    )
+    return usual
 
 
 def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | None:
