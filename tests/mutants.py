@@ -175,9 +175,16 @@ MUTANTS = [
     Mutant(
         "reach-swapped",
         DIRICHLET,
-        "part * polished.components + (1 - part) * topics",
-        "(1 - part) * polished.components + part * topics",
+        "return part * polished + (1 - part) * topics",
+        "return (1 - part) * polished + part * topics",
         f"{PRIOR}::test_a_topic_goes_as_far",
+    ),
+    Mutant(
+        "words-decide-how-far",
+        DIRICHLET,
+        "< bits(reached) - CLEARLY else",
+        "< bits(reached) - 9 else",
+        f"{PRIOR}::test_words_say_how_far",
     ),
     Mutant(
         "documents-or-tokens",

@@ -16,7 +16,7 @@ from polyad.inference.polish import polish as run_passes
 from polyad.inference.presets import PRESETS
 from polyad.metrics import l1_error, match_rows
 from polyad.models import NoiseWarning
-from polyad.models.recipes.dirichlet import polish_topics, reach
+from polyad.models.recipes.dirichlet import as_far_as_words_say, polish_topics, reach
 from polyad.models.recipes.moment_prior import WhitenedMoments, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, SummedCounts, start_from_moments
 from polyad.models.recipes.own_prior import (
@@ -278,6 +278,21 @@ def test_weights_reach_the_moments(weights):
     found = LDA(3, concentration=1.2, weights=weights, polish="off").fit(counts).components_
     expected = start.with_background(corpus, floor_share(corpus))
     assert np.allclose(found[match_rows(found, expected)], expected, atol=1e-12)
+
+
+def test_words_say_how_far_topics_go():
+    """Between topics that err in opposite directions is the truth: they do not go all the way, as right ones do."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.full(40, 0.3), 3)
+    away = 0.6 * truth * rng.choice([-1.0, 1.0], truth.shape)
+    begin_at, end_at = ((rows / rows.sum(axis=1, keepdims=True)) for rows in (truth - away, truth + away))
+    corpus = summed(make_lda(400, components=truth, length=200, prior=1.0).counts)
+    prior = np.ones(3)
+    found = as_far_as_words_say(begin_at, end_at, prior, corpus.source, corpus)
+    reached = reach(begin_at, prior / 3, corpus.unigram)[:, None]
+    assert np.allclose(found, begin_at + 0.75 * reached * (end_at - begin_at))
+    assert l1_error(found, truth) < 0.6 * l1_error(end_at, truth)
+    assert np.allclose(as_far_as_words_say(begin_at, truth, prior, corpus.source, corpus), truth)
 
 
 def test_a_topic_goes_as_far_as_its_share_allows():
