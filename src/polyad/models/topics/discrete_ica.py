@@ -186,7 +186,7 @@ class DiscreteICA(TopicModel):
             apart = float(np.log(expected / max(excess, 1e-9 * expected)))  # of the two totals, in logarithms
             # All of the difference counts while it is small, and none of it where the two contradict each other.
             part = float(np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0))
-            if 0 < part < 1:
+            if 0 < part < 1 and self.rates == "shared":
                 warn_caller(
                     f"These documents do not tell the total of the shapes well: it is {by_pairs * np.exp(apart):.2g} "
                     f"by the lengths of the documents, {by_pairs:.2g} by pairs of words. Give more documents, or "
