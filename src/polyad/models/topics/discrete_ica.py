@@ -189,8 +189,7 @@ class DiscreteICA(TopicModel):
             if 0 < part < 1 and self.rates == "shared":
                 warn_caller(
                     f"These documents do not tell the total of the shapes well: it is {by_pairs * np.exp(apart):.2g} "
-                    f"by the lengths of the documents, {by_pairs:.2g} by pairs of words. Give more documents, or "
-                    "doc_topic_prior= if you know it.",
+                    f"by the lengths of the documents, {by_pairs:.2g} by pairs of words. Give more documents.",
                     NoiseWarning,
                 )
             return by_pairs * float(np.exp(part * apart))
