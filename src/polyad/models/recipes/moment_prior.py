@@ -32,6 +32,7 @@ HOPELESS = 0.5  # likewise, with topics that are only near those of the third mo
 TRIED = np.geomspace(SMALLEST, LARGEST, 12)  # totals, with topics that do not change with them
 RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
 SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
+NOISY_ENTRIES = 1.0  # of the third moment that what is left amounts to: errors of the totals of samples are no larger
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
 MOST_STEPS = 20  # of Newton, likewise
 
@@ -165,12 +166,40 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[fl
     return total, rotations[total]
 
 
-def is_sharp(moments: WhitenedMoments, rotation: FloatArray, total: float) -> bool:
-    """Tell whether half of a total and twice as much explain clearly less of the third moment than the total itself."""
+@dataclass(frozen=True)
+class HalfAndTwice:
+    """What half of a total and twice as much leave of the third moment, over what the total itself leaves.
+
+    Examples
+    --------
+    >>> HalfAndTwice(25.0, 25.0).is_sharp, HalfAndTwice(25.0, 25.0).error < 0.2, HalfAndTwice(1.2, 1.4).error > 0.5
+    (True, True, True)
+    """
+
+    half: float
+    twice: float
+
+    @property
+    def is_sharp(self) -> bool:
+        """Whether both explain clearly less."""
+        return min(self.half, self.twice) > SHARP
+
+    @property
+    def error(self) -> float:
+        """Standard error of the total, relative to it, by least squares: from the bend over what is left.
+
+        What is left is the noise of few entries of the third moment: those of the topics with the smallest shares.
+        """
+        bend = max(self.half + self.twice - 2, 1e-12) / (2 * np.log(2) ** 2)
+        return float((NOISY_ENTRIES * bend) ** -0.5)
+
+
+def sides_of(moments: WhitenedMoments, rotation: FloatArray, total: float) -> HalfAndTwice:
+    """Return how much worse half of a total and twice as much explain the third moment."""
     rotations = {total: rotation}
     with single_threaded_blas():
         left, *sides = (_left_by_own_topics(moments, rotations, c0) for c0 in (total, total / 2, 2 * total))
-    return min(sides) > SHARP * left
+    return HalfAndTwice(*(each / max(left, 1e-300) for each in sides))
 
 
 def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals: FloatArray) -> FloatArray:
@@ -232,9 +261,9 @@ class OwnTotal:
     _mean: FloatArray
     _left: FloatArray
 
-    def is_sharp(self) -> bool:
-        """Tell whether the third moment leaves no doubt of the total."""
-        return is_sharp(self._moments, self._rotation, self.total)
+    def sides(self) -> HalfAndTwice:
+        """Return how much doubt the third moment leaves of the total."""
+        return sides_of(self._moments, self._rotation, self.total)
 
     def start(self, c0: float) -> MomentStart | None:
         """Return the topics for a total; None where the second moment has too few directions for it."""
