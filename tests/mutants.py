@@ -187,6 +187,13 @@ MUTANTS = [
         f"{PRIOR}::test_words_say_how_far",
     ),
     Mutant(
+        "far-under-one-total",
+        DIRICHLET,
+        "for times in (1.0, OTHER_TOTAL))",
+        "for times in (1.0, 1.0))",
+        f"{CONSISTENT}::test_a_total_too_large",
+    ),
+    Mutant(
         "documents-or-tokens",
         OWN_PRIOR,
         "np.divide(1.0, block.tokens,",

@@ -30,7 +30,8 @@ JUDGED_DOCUMENTS = 400  # of which half of the tokens are predicted from the oth
 SHARE_ITERATIONS = 8  # for each of them
 SHORTER = 0.75  # of the way of topics near the truth, where words are predicted better by it; of half of it topics lose
 CLEARLY = 0.001  # bits per token that a shorter way must predict better by: as much is chance in these documents
-FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: topics that go together
+FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: its total was too small
+OTHER_TOTAL = 0.25  # times the total in use, under which they must gain as much: totals in doubt were too large by four
 
 
 def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser, seconds: float) -> int:
@@ -119,14 +120,16 @@ def as_far_as_words_say(
 
     Moments are noisy and have no bias, passes the other way round: between the two, words that topics hardly have are
     predicted better than by either, the more so the more documents there are.
+
+    A start far from the truth goes all the way. Topics were polished under a prior and are judged under it: where its
+    total is wrong, they gain by making up for that, and lead away. So the gain must be there under a smaller total too.
     """
     n_views = len(corpus.source.widths)  # whose topics sum to 1 each
 
-    def bits(part: FloatArray | float) -> float:
-        return predicted_bits((part * polished + (1 - part) * topics) / n_views, prior, some)
+    def bits(part: FloatArray | float, times: float = 1.0) -> float:
+        return predicted_bits((part * polished + (1 - part) * topics) / n_views, times * prior, some)
 
-    whole = bits(1.0)
-    far = bits(0.0) > whole + FAR_BEHIND
+    far = all(bits(0.0, times) > bits(1.0, times) + FAR_BEHIND for times in (1.0, OTHER_TOTAL))
     reached = np.ones((len(topics), 1)) if far else reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
     part = SHORTER * reached if bits(SHORTER * reached) < bits(reached) - CLEARLY else reached
     return part * polished + (1 - part) * topics
