@@ -1,6 +1,9 @@
 """Guarantees in figures: samples with known parameters, as they were and as they are: a table of docs/benchmarks.md.
 
 python benchmarks/priors.py            # all sections, about twenty minutes on one core; or some by their names
+python benchmarks/priors.py aligned far    # aligned texts; how far topics go with the passes
+python benchmarks/priors.py guard          # 144 samples for the guard of topic_word_prior: where it is named
+python benchmarks/priors.py half_million   # parts of the way of half a million documents, likewise
 
 "Before" is what was measured when the moments of LDA had c0 = 2 always, passes a flat prior and no token left out, and
 when no model told what its data leave open.
@@ -13,7 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from polyad import ICA, LDA, DiscreteICA, MixedCCA, NonGaussianCCA, SingleTopic, select_n_components
+from polyad import (
+    ICA,
+    LDA,
+    DiscreteICA,
+    MixedCCA,
+    NonGaussianCCA,
+    PolylingualLDA,
+    SingleTopic,
+    select_n_components,
+)
 from polyad.datasets import (
     make_gamma_poisson,
     make_lda,
@@ -157,6 +169,127 @@ def shared_mass(n_documents: int, before: dict[Any, str]) -> Iterator[Row]:
         yield what + ": shared mass, bits", was, f"{shared:.3f}, {bits:.3f} (total {total(model):.1f} for 5)"
 
 
+def aligned() -> Iterator[Row]:
+    """Two texts of 60 tokens with the same shares: errors of the topics over the words of both."""
+    before = {
+        (5.0, 2000): ".203 / .057",
+        (0.1, 2000): ".057 / .017",
+        (20.0, 2000): ".411 / .195",
+        (5.0, 32000): ".199 / .034",
+        (0.1, 32000): ".055 / .006",
+        (20.0, 32000): ".412 / .173",
+    }
+    for (true, n), was in before.items():
+        rng = np.random.default_rng(1)
+        topics = [rng.dirichlet(np.full(size, 0.1), 5) for size in (120, 180)]
+        shares = rng.dirichlet(np.full(5, true / 5), n)
+        views = [rng.multinomial(60, shares @ each) for each in topics]
+        fits = [PolylingualLDA(5, polish=polish).fit(views) for polish in ("off", "fast")]
+        now = " / ".join(f"{l1_error(np.hstack(fit.components_) / 2, np.hstack(topics) / 2):.3f}" for fit in fits)
+        yield f"two aligned texts, flat, total {true:g}, {n:,} rows: l1 of off / fast", was, now
+
+
+def heavy_tail(n_documents: int, mean: int, seed: int) -> Any:
+    lengths = np.random.default_rng(seed + 100).pareto(1.5, n_documents) * 0.4 * mean
+    return np.clip(lengths, 5, 50 * mean).astype(int)
+
+
+def far() -> Iterator[Row]:
+    """Take starts that are not near the truth, or look so under a total that is too large: off / fast."""
+    giants = ((1, False, ".182 / .215"), (1, True, ".226 / .249"), (2, True, ".217 / .251"))
+    for seed, is_heavy, was in giants:
+        length = heavy_tail(2000, 100, seed) if is_heavy else 100
+        shares = np.array([15.0, 0.25, 0.25, 0.25, 0.25]) / 16
+        sample = make_lda(2000, 300, 5, length=length, prior=20 * shares, random_state=seed)
+        now, model = errors(LDA, sample.counts, sample.components, ("off", "fast"))
+        yield f"one giant, total 20, 2,000 documents, sample {seed}: l1", was, f"{now} (total {total(model):.0f})"
+    for seed, was in ((0, ".084 / .102"), (1, ".071 / .081"), (3, ".076 / .093")):
+        topics = np.random.default_rng(seed).dirichlet(np.full(400, 0.1), 5)
+        topics[1] = 0.9 * topics[0] + 0.1 * topics[1]
+        sample = make_lda(8000, components=topics, length=100, prior=1.0, random_state=seed + 1)
+        now, model = errors(LDA, sample.counts, topics, ("off", "fast"))
+        yield f"two topics alike, total 5, 8,000 documents, sample {seed}: l1", was, f"{now} (total {total(model):.0f})"
+    what = "eight topics, samples that nothing was chosen on: l1 of fast over off, geometric mean, largest"
+    yield what, "-", kept_apart()
+
+
+def kept_apart() -> str:
+    """Return how errors change with the passes on samples that nothing was chosen on."""
+    K, found = 8, []
+    kinds = np.ones(K), 0.6 ** np.arange(K), np.r_[20, np.ones(K - 1)], np.r_[8, 8, np.ones(K - 2)]
+    for n, seed in ((2000, 11), (2000, 12), (8000, 11), (8000, 12), (32000, 11)):
+        for shares in kinds:
+            for true in (0.5, 3.0, 10.0, 30.0):
+                for length in (80, heavy_tail(n, 80, seed)):
+                    prior = true * shares / shares.sum()
+                    sample = make_lda(n, 400, K, length=length, prior=prior, random_state=seed)
+                    off, fast = (
+                        l1_error(LDA(K, polish=polish).fit(sample.counts).components_, sample.components)
+                        for polish in ("off", "fast")
+                    )
+                    found.append(fast / off)
+    return f"{np.exp(np.mean(np.log(found))):.3f}, {max(found):.3f} ({len(found)} samples)"
+
+
+def guard() -> Iterator[Row]:
+    """Topics with a symmetric prior and without: where it is used, and mass and bits against two tokens on a word."""
+    kinds = {
+        "of the prior": ("drawn",),
+        "without one": ("pair", "background", "zipf", "groups"),
+    }
+    for name, some in kinds.items():
+        rng, mass, bits, n_samples = np.random.default_rng(7), [], [], 72
+        for number in range(n_samples):
+            M, K = int(rng.choice([200, 500, 1000, 3000])), int(rng.choice([4, 8, 15, 30]))
+            n, length = int(rng.choice([300, 1000, 3000])), int(rng.choice([30, 80, 200]))
+            b, alpha = rng.choice([0.005, 0.02, 0.05, 0.1, 0.3, 1.0]), rng.choice([0.05, 0.1, 0.3, 1.0])
+            topics = guarded_topics(some[number % len(some)], M, K, b, rng)
+            sample = make_lda(n + 500, components=topics, length=length, prior=alpha, random_state=number)
+            told, two = (LDA(K, topic_word_prior=given).fit(sample.counts[:n]) for given in (None, 2.0 / K))
+            if np.ptp(told.topic_word_prior_) > 0:  # the usual one, which is split by the tokens of topics
+                continue
+            shared, predicted = [], []
+            for model in (told, two):
+                order = match_rows(model.components_, topics)
+                shared.append(np.minimum(model.components_[order], topics).sum(axis=1).mean())
+                predicted.append(completion_bits(model.components_, model.doc_topic_prior_, sample.counts[n:]))
+            mass.append(shared[0] - shared[1])
+            bits.append(predicted[0] - predicted[1])
+        now = f"{len(mass)} used; mass {min(mass):+.3f}, {np.median(mass):+.3f}"
+        now += f"; bits {max(bits):+.4f}, {np.median(bits):+.4f}"
+        yield f"{n_samples} samples {name}: used; worst and median change of mass and bits", "two tokens", now
+
+
+def guarded_topics(kind: str, M: int, K: int, b: float, rng: np.random.Generator) -> Any:
+    topics = np.maximum(rng.dirichlet(np.full(M, b), K), 1e-12)
+    if kind == "pair":
+        topics[1] = 0.6 * topics[0] + 0.4 * topics[1]
+    if kind == "background":
+        topics = 0.8 * topics + 0.2 * rng.dirichlet(np.full(M, 0.02))
+    if kind == "zipf":
+        words = 1 / np.arange(1, M + 1)
+        topics = rng.dirichlet(np.maximum(M * b * words / words.sum(), 1e-4), K)
+    if kind == "groups":
+        heads = rng.dirichlet(np.full(M, b), max(K // 4, 1))
+        topics = 0.5 * topics + 0.5 * heads[np.arange(K) % len(heads)]
+    return topics / topics.sum(axis=1, keepdims=True)
+
+
+def half_million() -> Iterator[Row]:
+    """Half a million short documents: parts of the way from the moments to the topics of the passes."""
+    n = 500_000
+    sample = make_lda(n + 3000, 20000, 100, length=70, prior=0.05, topic_prior=0.05)
+    learn, judge, prior = sample.counts[:n], sample.counts[n:], np.full(100, 0.05)
+    off, fast = (LDA(100, polish=polish).fit(learn).components_ for polish in ("off", "fast"))
+    fast = fast[match_rows(fast, off)]
+    truth = completion_bits(sample.components, prior, judge)
+    for part in (0.0, 0.5, 2 / 3, 1.0):
+        topics = part * fast + (1 - part) * off
+        shared = np.minimum(topics[match_rows(topics, sample.components)], sample.components).sum(axis=1).mean()
+        what = f"{n:,} short documents, {part:.2f} of the way that they go (truth {truth:.3f} bits): shared mass, bits"
+        yield what, "", f"{shared:.3f}, {completion_bits(topics, prior, judge):.3f}"
+
+
 def gamma() -> Iterator[Row]:
     for n, was in ((2000, ".119 / .273 / .256"), (32000, "- / .249 / .224")):
         sample = make_gamma_poisson(n, 300, 5, mean_length=100.0, prior=4.0, random_state=1)
@@ -230,6 +363,8 @@ SECTIONS = (
     heavy,
     alike,
     correlated,
+    aligned,
+    far,
     gamma,
     single,
     bounds,
@@ -238,14 +373,17 @@ SECTIONS = (
     words,
     short,
     million,
+    guard,
+    half_million,
 )
+LONG = {"million", "guard", "half_million"}
 
 
 def main() -> None:
     names = {section.__name__: section for section in SECTIONS}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sections", nargs="*", choices=[*names, []], help="all but million without")
-    chosen = parser.parse_args().sections or [name for name in names if name != "million"]
+    parser.add_argument("sections", nargs="*", choices=[*names, []], help="all but the longest without")
+    chosen = parser.parse_args().sections or [name for name in names if name not in LONG]
     print("| sample | before | now |\n|---|---|---|")
     for name in chosen:
         for what, before, now in names[name]():
