@@ -204,27 +204,79 @@ def polish_gaussian(
 
 
 def polish_few(
-    points: FloatArray, mixture: GaussianMixtureParameters, rule: CovarianceRule, *, max_iter: int, tol: float
+    points: FloatArray,
+    mixture: GaussianMixtureParameters,
+    rule: CovarianceRule,
+    *,
+    max_iter: int,
+    tol: float,
+    needed: float = -np.inf,
 ) -> tuple[GaussianMixtureParameters, float]:
     """Return a mixture after passes of EM over a few points in memory, and their log-likelihood.
 
-    The same as :func:`polish_gaussian`, without what a pass over a source costs where points are few.
+    The same as :func:`polish_gaussian`, without what a pass over a source costs where points are few. Passes end as
+    well where the log-likelihood would be below ``needed`` after the last of them with the gain of this one.
     """
     block, centre = Block((points,), (None,)), mixture.weights @ mixture.means
     before = -np.inf
-    for _ in range(max_iter):
+    for number in range(max_iter):
         sums = _expected_sums(block, _evaluated(mixture, centre))
-        if sums[-1] - before < tol * points.shape[0]:
-            break
+        gain = sums[-1] - before
+        if gain < tol * points.shape[0] or (number > 1 and sums[-1] + (max_iter - number) * gain < needed):
+            return mixture, sums[-1]
         before, mixture = sums[-1], _maximised(sums, mixture, centre, rule, points.shape[0])
     return mixture, float(_log_densities(block, _evaluated(mixture, centre)).sum())
+
+
+def polish_one_more(
+    points: FloatArray,
+    log_densities: FloatArray,
+    one: GaussianMixtureParameters,
+    rule: CovarianceRule,
+    *,
+    max_iter: int,
+    needed: float = -np.inf,
+) -> tuple[GaussianMixtureParameters, float]:
+    """Return a component after passes of EM that add it to a mixture and leave the mixture as it is; and the gain.
+
+    Parameters
+    ----------
+    points
+        Some of them in memory, n x M.
+    log_densities
+        What the mixture says of each, n.
+    one
+        The component to begin with; its weight is the share of the points that it gets.
+    rule
+        How covariances are estimated.
+    max_iter
+        Passes.
+    needed
+        Passes end where the log-likelihood of the points would have gained less than this after all of them.
+    """
+    block, centre, gain = Block((points,), (None,)), one.means[0], -np.inf
+    for number in range(max_iter):
+        evaluated = _evaluated(one, centre)
+        centred = dense_rows(block.rows) - centre
+        squares = _lengths(centred)
+        joint = evaluated.joint(centred, squares)
+        together = np.logaddexp(log_densities + np.log1p(-one.weights[0]), joint)
+        before, gain = gain, float((together - log_densities).sum())
+        if number > 1 and gain + (max_iter - number) * (gain - before) < needed:
+            break
+        joint -= together
+        posterior = np.exp(joint, out=joint)
+        sums = posterior.sum(axis=1), posterior @ centred, _seconds(posterior, centred, squares, one.covariances.ndim)
+        one = _maximised((*sums, gain), one, centre, rule, points.shape[0])
+    return one, gain
 
 
 def _stretched(
     before: GaussianMixtureParameters, after: GaussianMixtureParameters, stretch: float
 ) -> GaussianMixtureParameters:
     """Return parameters further along the way from some to others; weights and variances in their logarithms."""
-    weights = np.maximum(after.weights, 1e-300) ** stretch * np.maximum(before.weights, 1e-300) ** (1 - stretch)
+    logarithms = np.log(np.maximum([after.weights, before.weights], 1e-300))
+    weights = np.exp(np.minimum(stretch * logarithms[0] + (1 - stretch) * logarithms[1], 0.0))
     means = before.means + stretch * (after.means - before.means)
     if after.covariances.ndim == 3:
         covariances = after.covariances  # a straight line may lead out of the positive matrices
@@ -236,14 +288,17 @@ def _stretched(
 def _expected_sums(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return the expected points of each component, their sums and squares, and the log-likelihood."""
     centred, squares, posterior, evidence = _evaluate(block, mixture)
-    kind = mixture.factors.ndim
-    if kind == 1:
-        seconds = posterior @ squares
-    elif kind == 2:
-        seconds = posterior @ centred**2
-    else:
-        seconds = np.stack([_products(centred, shares) for shares in posterior])
+    seconds = _seconds(posterior, centred, squares, mixture.factors.ndim)
     return posterior.sum(axis=1), posterior @ centred, seconds, float(evidence.sum())
+
+
+def _seconds(posterior: FloatArray, centred: FloatArray, squares: FloatArray, kind: int) -> FloatArray:
+    """Return the expected squares (1), squares of columns (2) or products (3) of the points of each component."""
+    if kind == 1:
+        return np.asarray(posterior @ squares)
+    if kind == 2:
+        return np.asarray(posterior @ centred**2)
+    return np.stack([_products(centred, shares) for shares in posterior])
 
 
 def _products(centred: FloatArray, shares: FloatArray) -> FloatArray:

@@ -1,5 +1,6 @@
 """Mixtures of Gaussians by the method of moments, then EM."""
 
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from polyad.models.mixtures.base import MixtureModel
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.recipes.gaussian import (
+    Starts,
     better_start,
     moment_start,
     polish_with_moves,
@@ -143,12 +145,7 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         with watch("moments"):
             found, spectrum, note = self._moments(source)
         with watch("start"):
-            starts = {} if found is None else {"moments": found.mixture}
-            if found is None or self.start != "moments":
-                starts["seeds"] = seed_start(points, self.n_components, self.covariance_type)
-                if 1 < self.n_components <= points.shape[1]:
-                    starts[ALONG_MEANS] = seed_start(points, self.n_components, self.covariance_type, along_means=True)
-            starts = {name: with_covariances(one, points, self.covariance_type) for name, one in starts.items()}
+            starts = self._starts(None if found is None else found.mixture)
             rule = CovarianceRule(self.covariance_type, self.shared, self.reg_covar, None, float(self.prior_points))
             name, begun, rule = better_start(source, points, starts, rule, max_iter=self.max_iter, tol=self.tol)
             name = "moments" if name == "moments" else "seeds"
@@ -248,6 +245,22 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
                 f"There is no start from moments: {note}. EM begins from seeds that lie far from each other instead."
             )
         return found, spectrum, note
+
+    def _starts(self, moments: GaussianMixtureParameters | None) -> Starts:
+        """Return what makes each start from some points, those of the moments first."""
+
+        def begin(along_means: bool, points: FloatArray) -> GaussianMixtureParameters:
+            found = seed_start(points, self.n_components, self.covariance_type, along_means=along_means)
+            return with_covariances(found, points, self.covariance_type)
+
+        starts: Starts = {}
+        if moments is not None:
+            starts["moments"] = lambda points: with_covariances(moments, points, self.covariance_type)
+        if moments is None or self.start != "moments":
+            starts["seeds"] = partial(begin, False)
+            if 1 < self.n_components <= self.n_features_in_:
+                starts[ALONG_MEANS] = partial(begin, True)
+        return starts
 
     def _set(self, mixture: GaussianMixtureParameters) -> None:
         self.weights_, self.means_ = mixture.weights, mixture.means

@@ -1,5 +1,6 @@
 """The steps of fitting a mixture of Gaussians, as functions on a source of points."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,10 +27,13 @@ LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are g
 TRIAL_PASSES = 60  # of EM at most, on a sample, by which starts are compared
 SAME_END = 3e-4  # nats for each point: ends of EM that are no further apart are taken to be the same
 MOMENTS = "moments"  # the name of that start; others are of seeds
+CERTAIN_PASSES = 5  # of EM on the sample: moments from which it rests sooner are right
 TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT = 2048, 200
 SMALL_SAMPLE = 0.7  # of all points: with fewer of them in the sample, EM on it comes first
 MOVES_AT_ONCE = 3  # that are tried before EM counts as done
 MOST_MOVES = 2  # that are made, for each component
+
+Starts = dict[str, Callable[[FloatArray], GaussianMixtureParameters]]
 
 
 @dataclass(frozen=True)
@@ -121,10 +125,10 @@ def seed_start(
     groups = seeded_groups(scaled, n_components)
     counts = np.bincount(groups, minlength=n_components)
     means = _group_means(points, groups, n_components)
-    within = ((points - means[groups]) ** 2).mean(axis=0)
-    sizes = np.bincount(groups, ((points - means[groups]) ** 2).mean(axis=1), n_components)
-    pooled = max(float(within.mean()), 1e-300)
-    variances = (sizes + pooled) / (counts + 1)
+    residuals = points - means[groups]
+    squares = np.einsum("ij,ij->i", residuals, residuals) / points.shape[1]
+    sizes = np.bincount(groups, squares, n_components)
+    variances = (sizes + max(float(squares.mean()), 1e-300)) / (counts + 1)
     return GaussianMixtureParameters((counts + 1) / (counts.sum() + n_components), means, variances)
 
 
@@ -163,39 +167,49 @@ def pooled(mixture: GaussianMixtureParameters) -> FloatArray:
 
 
 def better_start(
-    source: Source,
-    points: FloatArray,
-    starts: dict[str, GaussianMixtureParameters],
-    rule: CovarianceRule,
-    *,
-    max_iter: int,
-    tol: float,
+    source: Source, points: FloatArray, starts: Starts, rule: CovarianceRule, *, max_iter: int, tol: float
 ) -> tuple[str, PolishedMixture, CovarianceRule]:
     """Return the name of the start that EM on a sample brings furthest, and where it has brought it.
 
-    Where that is one of seeds, components overlap, and which of different ends is better is told after moves only. The
+    Where EM comes to rest within a few passes of the moments, these are right, and no other start is made. Where one
+    of seeds is better, components overlap, and which of different ends is better is told after moves only. The
     covariance that every component is given in addition is that of the start with the smallest one.
+
+    Parameters
+    ----------
+    source, points
+        All points, and a sample of them.
+    starts
+        What makes each start from some points, by name; the moments come first.
+    rule
+        How covariances are estimated.
+    max_iter, tol
+        Passes of EM at most, and what the last of them gains for a point.
     """
-    few = points[: max(TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT * len(next(iter(starts.values())).weights))]
-    sample = arrays_of([few]) if few.shape[0] < SMALL_SAMPLE * source.n_rows else source
-    ((name, start), *_) = starts.items()
+    name = next(iter(starts))
+    first = starts[name](points)
     if max_iter == 0:
-        return name, PolishedMixture((), False, start), rule
-    if rule.prior_points > 0:
-        first = {
-            name: polish_gaussian(sample, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
-        }
-        priors = [pooled(mixture) for mixture in first.values()]
-        rule = replace(
-            rule, prior=min(priors, key=lambda prior: float(np.trace(prior) if prior.ndim == 2 else prior.sum()))
-        )
-        starts = first
+        return name, PolishedMixture((), False, first), rule
+    few = points[: max(TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT * first.weights.size)]
+    sample = arrays_of([few]) if few.shape[0] < SMALL_SAMPLE * source.n_rows else source
+
+    def told(trial: PolishedMixture) -> PolishedMixture:
+        return trial if sample is source else replace(trial, objective=())
+
+    begun = {name: _after_one_pass(sample, first, rule)}
+    rule = _with_prior(rule, begun)
     if len(starts) == 1 or max_iter <= TRIAL_PASSES:
-        ((name, start), *_) = starts.items()
-        return name, PolishedMixture((), False, start), rule
+        return name, PolishedMixture((), False, begun[name]), rule
+    if name == MOMENTS:
+        trial = polish_gaussian(sample, begun[name], rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
+        if trial.converged and len(trial.objective) <= CERTAIN_PASSES:
+            return name, told(trial), rule
+        begun[name] = trial.mixture
+    begun |= {other: _after_one_pass(sample, start(few), rule) for other, start in starts.items() if other != name}
+    rule = _with_prior(rule, begun)
     trials = {
         name: polish_gaussian(sample, start, rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
-        for name, start in starts.items()
+        for name, start in begun.items()
     }
     best = max(trials, key=lambda name: trials[name].objective[-1] + (SAME_END if name == MOMENTS else 0.0))
     others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
@@ -205,7 +219,23 @@ def better_start(
             for name in (best, *others)
         }
         best, trials = max(ends, key=lambda name: ends[name].objective[-1]), ends
-    return best, trials[best] if sample is source else replace(trials[best], objective=()), rule
+    return best, told(trials[best]), rule
+
+
+def _after_one_pass(
+    source: Source, mixture: GaussianMixtureParameters, rule: CovarianceRule
+) -> GaussianMixtureParameters:
+    return polish_gaussian(source, mixture, replace(rule, prior=None), max_iter=1, tol=0.0).mixture
+
+
+def _with_prior(rule: CovarianceRule, begun: dict[str, GaussianMixtureParameters]) -> CovarianceRule:
+    """Return a rule by which components are given points with the smallest mean covariance of some mixtures."""
+    if rule.prior_points <= 0:
+        return rule
+    priors = [pooled(mixture) for mixture in begun.values()]
+    return replace(
+        rule, prior=min(priors, key=lambda prior: float(np.trace(prior) if prior.ndim == 2 else prior.sum()))
+    )
 
 
 def polish_with_moves(
