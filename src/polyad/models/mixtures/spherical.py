@@ -257,9 +257,11 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         if moments is not None:
             starts["moments"] = lambda points: with_covariances(moments, points, self.covariance_type)
         if moments is None or self.start != "moments":
-            starts["seeds"] = partial(begin, False)
-            if 1 < self.n_components <= self.n_features_in_:
+            along_means = 1 < self.n_components <= self.n_features_in_
+            if along_means:
                 starts[ALONG_MEANS] = partial(begin, True)
+            if not along_means or self.covariance_type != "spherical":  # of round ones other directions tell nothing
+                starts["seeds"] = partial(begin, False)
         return starts
 
     def _set(self, mixture: GaussianMixtureParameters) -> None:

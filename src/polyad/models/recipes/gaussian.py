@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
-from polyad.decompose.orthogonal.registry import diagonaliser
+from polyad.decompose.orthogonal.jacobi import jacobi
 from polyad.engine import Block, Source, first_rows, rows
 from polyad.engine.sources import arrays_of
 from polyad.inference.mixtures.gaussian import (
@@ -21,6 +21,7 @@ from polyad.inference.mixtures.seeds import group_sums, sample_size, seeded_grou
 from polyad.moments.signals.spherical import SphericalMoments, spherical_moments
 from polyad.moments.views.cross import dense_rows
 
+LOOSE = 1e-4  # angle at which the diagonaliser may stop: samples are further from the truth
 VARIANCE_RANGE = 4.0  # variances from the moments are kept within this factor of their mean
 ENOUGH_DIRECTIONS = 0.8  # of those that the means of the components need, seen above the noise
 LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are given this
@@ -55,7 +56,7 @@ def spherical_parameters(moments: SphericalMoments, *, strict: bool = False) -> 
         Whether to return what the moments say as it is; otherwise weights and variances are kept from extremes that
         small samples lead to.
     """
-    found = diagonaliser("jacobi")(moments.third)
+    found = jacobi(moments.third, tol=1e-10 if strict else LOOSE)
     # v_k = sqrt(w_k) (W (m_k - mean), 1): the last coordinate tells the sign and the weight.
     rotation = found.rotation * np.where(found.rotation[-1] < 0, -1.0, 1.0)
     K = rotation.shape[0]
@@ -212,13 +213,8 @@ def better_start(
         for name, start in begun.items()
     }
     best = max(trials, key=lambda name: trials[name].objective[-1] + (SAME_END if name == MOMENTS else 0.0))
-    others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
-    if best != MOMENTS and others:
-        ends = {
-            name: polish_with_moves(sample, points, trials[name], rule, max_iter=max_iter, tol=tol).polished
-            for name in (best, *others)
-        }
-        best, trials = max(ends, key=lambda name: ends[name].objective[-1]), ends
+    if sample is not source:  # moves are cheaper here than on all points
+        trials[best] = polish_with_moves(sample, points, trials[best], rule, max_iter=max_iter, tol=tol).polished
     return best, told(trials[best]), rule
 
 
