@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.plurals import how_many
-from polyad.engine import Source, expect, ordered_by_content
+from polyad.engine import Source, expect, ordered_by_content, use
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
     CovarianceRule,
@@ -37,6 +37,7 @@ from polyad.models.recipes.gaussian import (
 from polyad.models.stopwatch import StopWatch
 
 ALONG_MEANS = "seeds along the means"  # told as seeds
+THREADS_PAY = 5_000_000  # rows x columns x components from which on
 
 
 class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
@@ -142,6 +143,11 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         with watch("read"):
             source = ordered_by_content(self._source(X))
             points = sample_points(source, self.n_components)
+        # Passes over little are done sooner than they are handed to threads.
+        with use(1 if points.shape[1] * source.n_rows * self.n_components < THREADS_PAY else None):
+            return self._learn(source, points, watch)
+
+    def _learn(self, source: Source, points: FloatArray, watch: StopWatch) -> Self:
         with watch("moments"):
             found, spectrum, note = self._moments(source)
         with watch("start"):
@@ -247,7 +253,7 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         return found, spectrum, note
 
     def _starts(self, moments: GaussianMixtureParameters | None) -> Starts:
-        """Return what makes each start from some points, those of the moments first."""
+        """Return what makes each start from some points, the most trusted first."""
 
         def begin(along_means: bool, points: FloatArray) -> GaussianMixtureParameters:
             found = seed_start(points, self.n_components, self.covariance_type, along_means=along_means)
@@ -257,11 +263,9 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         if moments is not None:
             starts["moments"] = lambda points: with_covariances(moments, points, self.covariance_type)
         if moments is None or self.start != "moments":
-            along_means = 1 < self.n_components <= self.n_features_in_
-            if along_means:
+            if 1 < self.n_components <= self.n_features_in_:
                 starts[ALONG_MEANS] = partial(begin, True)
-            if not along_means or self.covariance_type != "spherical":  # of round ones other directions tell nothing
-                starts["seeds"] = partial(begin, False)
+            starts["seeds"] = partial(begin, False)
         return starts
 
     def _set(self, mixture: GaussianMixtureParameters) -> None:

@@ -172,16 +172,18 @@ def better_start(
 ) -> tuple[str, PolishedMixture, CovarianceRule]:
     """Return the name of the start that EM on a sample brings furthest, and where it has brought it.
 
-    Where EM comes to rest within a few passes of the moments, these are right, and no other start is made. Where one
-    of seeds is better, components overlap, and which of different ends is better is told after moves only. The
-    covariance that every component is given in addition is that of the start with the smallest one.
+    Where EM comes to rest within a few passes of the moments, these are right, and no other start is made. Otherwise
+    moves follow, which are cheaper on a sample than on all points; where these are few, from the ends of all starts:
+    which of them is better is told after moves only. The covariance that every component is given in addition is that
+    of the start with the smallest one.
 
     Parameters
     ----------
     source, points
         All points, and a sample of them.
     starts
-        What makes each start from some points, by name; the moments come first.
+        What makes each start from some points, by name, the most trusted first. Where there are many points and
+        components are round, two of them are made.
     rule
         How covariances are estimated.
     max_iter, tol
@@ -206,6 +208,8 @@ def better_start(
         if trial.converged and len(trial.objective) <= CERTAIN_PASSES:
             return name, told(trial), rule
         begun[name] = trial.mixture
+    if sample is not source and rule.covariance_type == "spherical":
+        starts = dict(list(starts.items())[:2])
     begun |= {other: _after_one_pass(sample, start(few), rule) for other, start in starts.items() if other != name}
     rule = _with_prior(rule, begun)
     trials = {
@@ -213,8 +217,13 @@ def better_start(
         for name, start in begun.items()
     }
     best = max(trials, key=lambda name: trials[name].objective[-1] + (SAME_END if name == MOMENTS else 0.0))
-    if sample is not source:  # moves are cheaper here than on all points
-        trials[best] = polish_with_moves(sample, points, trials[best], rule, max_iter=max_iter, tol=tol).polished
+    others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
+    if sample is not source or others:
+        ends = {
+            name: polish_with_moves(sample, points, trials[name], rule, max_iter=max_iter, tol=tol).polished
+            for name in (best, *(others if sample is source else ()))
+        }
+        best, trials = max(ends, key=lambda name: ends[name].objective[-1]), ends
     return best, told(trials[best]), rule
 
 
@@ -238,11 +247,12 @@ def polish_with_moves(
     source: Source, points: FloatArray, begun: PolishedMixture, rule: CovarianceRule, *, max_iter: int, tol: float
 ) -> FittedMixture:
     """Run EM until it rests, try moves that it cannot make, and go on from those that raise the likelihood."""
-    left = max_iter - len(begun.objective)
-    polished = polish_gaussian(
-        source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter, relaxed=True
-    )
-    objective, left, n_moves = begun.objective + polished.objective, left - len(polished.objective), 0
+    polished, objective, left, n_moves = begun, begun.objective, max_iter - len(begun.objective), 0
+    if not (begun.converged and objective):
+        polished = polish_gaussian(
+            source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter, relaxed=True
+        )
+        objective, left = objective + polished.objective, left - len(polished.objective)
     while polished.converged and left > 1 and n_moves < MOST_MOVES * begun.mixture.weights.size:
         for move in best_moves(points, polished.mixture, rule, MOVES_AT_ONCE):
             first = max_iter - left + 1
