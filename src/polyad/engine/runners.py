@@ -95,6 +95,10 @@ class Threads:
 
     def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
         """Return the sum of ``function(block, *shared)`` over the small blocks of all shards."""
+        if source.n_shards == 1:
+            shard = source.shard(0)
+            if self.n_threads == 1 or len(shard.blocks) == 1:
+                return _total_here(function, shard, shared)
         return tree_sum(self.shard_totals(function, source, shared))
 
     def step(
@@ -187,6 +191,15 @@ class Threads:
                     source.announce(number + 1)
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
+
+
+def _total_here(function: Callable[..., Result], shard: Block, shared: tuple[Any, ...]) -> Result:
+    """Return the sum over the blocks of the only shard, in this thread: what hands out work costs more than little."""
+    started = time.perf_counter()
+    with single_threaded_blas():
+        found = tree_sum(function(block, *shared) for block in shard.blocks)
+    tell(function.__name__, 1, 1, time.perf_counter() - started)
+    return found
 
 
 @dataclass

@@ -75,7 +75,8 @@ def separate(
         Scores are fitted anew after so many steps and then kept, with which steps need fewer passes; None for all
         steps, so that it is forgotten where they began.
     enough
-        Converged as well when two steps in a row have gained less than this of the log-likelihood of all rows.
+        Converged as well when a step with scores of all rows promises less than this of their log-likelihood. That
+        step is made, and no pass looks back at it.
     few
         Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
     """
@@ -84,19 +85,17 @@ def separate(
     unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
     scores = fitted_scores(pieces, few.n_rows, fun)
     sums, n_newton = _pass(source, mean, unmixing, scores), 0
-    gains = [np.inf, np.inf]
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
         step = _newton_step(sums, scores, source.n_rows)
+        if n_newton > 0 and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
+            return Separation(_moved(unmixing, covariance, step)[0], n_fixed, n_newton + 1, gradient, True)
         if max_fits is None or n_newton < max_fits:
             scores = fitted_scores(sums.pieces, source.n_rows, fun)
         moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
-        unmixing, sums, gain = moved
-        gains.append(source.n_rows * gain)
+        unmixing, sums = moved
         n_newton += 1
-        if max(gains[-2:]) < enough:
-            return Separation(unmixing, n_fixed, n_newton, _dependence(sums), True)
     return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
 
 
@@ -165,26 +164,34 @@ def _improved(
     scores: Scores,
     sums: Sums,
     step: FloatArray,
-) -> tuple[FloatArray, Sums, float] | None:
-    """Return the unmixing matrix after a step, halved until the likelihood rises, its sums, and what it gained.
+) -> tuple[FloatArray, Sums] | None:
+    """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums.
 
     Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
     """
     before = scores.mean_loss(sums.pieces, source.n_rows)
-    identity = np.eye(step.shape[0])
     for _ in range(HALVINGS):
-        change = identity + step
-        sign, volume = np.linalg.slogdet(change)
-        if sign > 0:
-            moved = change @ unmixing
-            scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))  # variances stay 1
-            moved /= scales[:, None]
+        moved, volume = _moved(unmixing, covariance, step)
+        if np.isfinite(volume):
             new = _pass(source, mean, moved, scores)
-            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume + np.log(scales).sum())
+            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume)
             if gain > -HARMLESS * step.shape[0]:
-                return moved, new, gain
+                return moved, new
         step = step / 2
     return None
+
+
+def _moved(unmixing: FloatArray, covariance: FloatArray, step: FloatArray) -> tuple[FloatArray, float]:
+    """Return the unmixing matrix after a step, and the logarithm of its volume over that before.
+
+    Variances of sources stay 1. The volume is -inf where the step turns it inside out.
+    """
+    change = np.eye(step.shape[0]) + step
+    sign, volume = np.linalg.slogdet(change)
+    moved = change @ unmixing
+    scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))
+    moved /= scales[:, None]
+    return moved, float(volume - np.log(scales).sum()) if sign > 0 else -np.inf
 
 
 def _dependence(sums: Sums) -> float:

@@ -170,7 +170,7 @@ class ICA(FactorModel):
             whitener = whitener if self.whiten else np.eye(source.n_columns)
             whitening = moments.SignalWhitening(whitener, self.mean_)
         with watch("moments"):
-            few = rows_for_start(source, whitener.shape[0]) if self._polishes else source
+            few = rows_for_start(source, whitener.shape[0], ordered=source is not given) if self._polishes else source
             start = self._start(source, few, whitening, given)
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
@@ -303,7 +303,7 @@ def _refuse_unknown(model: ICA) -> None:
 
 def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[FloatArray, FloatArray]:
     """Return W, K x M, with W covariance W' = I, and all eigenvalues."""
-    values, vectors = linalg.eigh(covariance)
+    values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
     # Of two signs the same for any order of the samples: what starts from here would differ by the tolerance.
     vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(values.size)] < 0, -1.0, 1.0)
@@ -368,7 +368,7 @@ def _reference(stack: FloatArray) -> FloatArray:
 def _canonical(unmixing: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Scale sources to variance 1, order them by the variance they explain, make their largest entry positive."""
     unmixing = unmixing / np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
-    mixing = covariance @ unmixing.T @ linalg.pinv(unmixing @ covariance @ unmixing.T)
+    mixing = covariance @ unmixing.T @ np.linalg.inv(unmixing @ covariance @ unmixing.T)  # near the identity
     order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
     largest = np.abs(mixing).argmax(axis=0)
     signs = np.where(mixing[largest, np.arange(mixing.shape[1])] < 0, -1.0, 1.0)
