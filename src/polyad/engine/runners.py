@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -303,6 +303,14 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
             # Left to the collector of garbage, the threads would stay for as long as anything, such as the traceback
             # of an error, still knows the runner.
             chosen.threads.close()
+
+
+def in_this_thread(little: bool) -> AbstractContextManager[Any]:
+    """Run the passes of the body in the thread of the caller where they would run in several and do little.
+
+    What runs elsewhere, on a cluster or with a runner of the user's own, stays there.
+    """
+    return use(1) if little and type(_chosen.get()) is Threads else nullcontext()
 
 
 def current_runner() -> Runner:

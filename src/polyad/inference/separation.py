@@ -7,7 +7,10 @@ the smaller the error. A pass gives what the next step needs, and the likelihood
 halved.
 """
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from polyad.moments.views.cross import centred_columns
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
+REMEMBERED = 5  # steps
 HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 
@@ -85,16 +89,20 @@ def separate(
     unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
     scores = fitted_scores(pieces, few.n_rows, fun)
     sums, n_newton = _pass(source, mean, unmixing, scores), 0
+    memory: deque[_Turn] = deque(maxlen=REMEMBERED)
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
-        step = _newton_step(sums, scores, source.n_rows)
+        step = _newton_step(sums, scores, source.n_rows, memory)
         if n_newton > 0 and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
             return Separation(_moved(unmixing, covariance, step)[0], n_fixed, n_newton + 1, gradient, True)
-        if max_fits is None or n_newton < max_fits:
+        fits = max_fits is None or n_newton < max_fits
+        if fits:
             scores = fitted_scores(sums.pieces, source.n_rows, fun)
         moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
-        unmixing, sums = moved
+        before, (unmixing, sums, made) = sums, moved
+        if not fits:  # of gradients with the same scores
+            memory.append(_Turn(made, sums.products - before.products))
         n_newton += 1
     return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
 
@@ -129,15 +137,38 @@ def _fixed_point(
             return unmixing, n_steps, sums.pieces
 
 
-def _newton_step(sums: Sums, scores: Scores, n_rows: int) -> FloatArray:
+@dataclass(frozen=True)
+class _Turn:
+    """A step that was made, and by how much it changed the gradient: K x K each."""
+
+    step: FloatArray
+    change: FloatArray
+
+    @cached_property
+    def curvature(self) -> float:
+        """The product of the two, above 0 where the likelihood bends as it should."""
+        return float(np.vdot(self.step, self.change))
+
+
+def _newton_step(sums: Sums, scores: Scores, n_rows: int, memory: Iterable[_Turn] = ()) -> FloatArray:
     """Return the relative step D: sources y become (I + D) y.
 
     For independent sources the Hessian couples D_ij with D_ji alone (Pham and Garat): one system of two equations for
-    each pair, whose smallest eigenvalue is kept away from 0.
+    each pair, whose smallest eigenvalue is kept away from 0. Real sources are loud and silent together, and what the
+    last steps have found of the Hessian is put in as L-BFGS does (Ablin, Cardoso and Gramfort 2018).
     """
-    return _solved_pairs(
-        sums.products, scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows), LEAST_CURVATURE
+    turns = [turn for turn in memory if turn.curvature > 0]
+    gradient, shares = sums.products.copy(), []
+    np.fill_diagonal(gradient, 0.0)
+    for turn in reversed(turns):
+        shares.append(float(np.vdot(turn.step, gradient)) / turn.curvature)
+        gradient -= shares[-1] * turn.change
+    step = _solved_pairs(
+        gradient, scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows), LEAST_CURVATURE
     )
+    for turn, share in zip(turns, reversed(shares)):
+        step -= (share + float(np.vdot(turn.change, step)) / turn.curvature) * turn.step
+    return np.asarray(step)
 
 
 @compiled
@@ -164,8 +195,8 @@ def _improved(
     scores: Scores,
     sums: Sums,
     step: FloatArray,
-) -> tuple[FloatArray, Sums] | None:
-    """Return the unmixing matrix after a step, halved until the likelihood rises, and its sums.
+) -> tuple[FloatArray, Sums, FloatArray] | None:
+    """Return the unmixing matrix after a step, halved until the likelihood rises, its sums, and the step itself.
 
     Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
     """
@@ -176,7 +207,7 @@ def _improved(
             new = _pass(source, mean, moved, scores)
             gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume)
             if gain > -HARMLESS * step.shape[0]:
-                return moved, new
+                return moved, new, step
         step = step / 2
     return None
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.plurals import how_many
-from polyad.engine import Source, expect, ordered_by_content, use
+from polyad.engine import Source, expect, ordered_by_content
+from polyad.engine.runners import in_this_thread
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
     CovarianceRule,
@@ -143,8 +144,7 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         with watch("read"):
             source = ordered_by_content(self._source(X))
             points = sample_points(source, self.n_components)
-        # Passes over little are done sooner than they are handed to threads.
-        with use(1 if points.shape[1] * source.n_rows * self.n_components < THREADS_PAY else None):
+        with in_this_thread(points.shape[1] * source.n_rows * self.n_components < THREADS_PAY):
             return self._learn(source, points, watch)
 
     def _learn(self, source: Source, points: FloatArray, watch: StopWatch) -> Self:
