@@ -182,7 +182,7 @@ def hmmlearn_peer(data):
     K, X, lengths, new = int(data["K"]), data["X"], data["lengths"], data["new"]
     found = []
     for seed in range(STARTS):
-        model = kinds[str(data["emission"])](K, n_iter=200, tol=1e-5 * len(X), random_state=seed)
+        model = kinds[str(data["emission"])](K, n_iter=200, tol=1e-6 * len(X), random_state=seed)
         _, seconds = timed(lambda model=model: model.fit(X, lengths))
         shown = {"categorical": "emissionprob_", "gaussian": "means_", "poisson": "lambdas_"}[str(data["emission"])]
         scores = model.score(X, lengths) / len(X), model.score(new, data["new_lengths"]) / len(new)

@@ -8,11 +8,10 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
-from polyad.inference.mixtures.passes import Passes
+from polyad.inference.mixtures.passes import MOST_STRETCH, STRETCH, Passes, further, further_shares
 from polyad.moments.views.cross import dense_rows
 
 OUTLOOK, OUTLOOK_FROM = 20, 4
-STRETCH, MOST_STRETCH = 1.3, 8.0  # by which relaxed passes go further each time, and at most
 COVARIANCE_TYPES = ("spherical", "diag", "full")
 
 
@@ -286,14 +285,11 @@ def _stretched(
     before: GaussianMixtureParameters, after: GaussianMixtureParameters, stretch: float
 ) -> GaussianMixtureParameters:
     """Return parameters further along the way from some to others; weights and variances in their logarithms."""
-    logarithms = np.log(np.maximum([after.weights, before.weights], 1e-300))
-    weights = np.exp(np.minimum(stretch * logarithms[0] + (1 - stretch) * logarithms[1], 0.0))
     means = before.means + stretch * (after.means - before.means)
-    if after.covariances.ndim == 3:
-        covariances = after.covariances  # a straight line may lead out of the positive matrices
-    else:
-        covariances = after.covariances**stretch * before.covariances ** (1 - stretch)
-    return GaussianMixtureParameters(weights / weights.sum(), means, covariances)
+    covariances = after.covariances
+    if covariances.ndim < 3:  # a straight line may lead out of the positive matrices
+        covariances = further(before.covariances, covariances, stretch)
+    return GaussianMixtureParameters(further_shares(before.weights, after.weights, stretch), means, covariances)
 
 
 def _expected_sums(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, float]:

@@ -14,7 +14,6 @@ SAMPLE_ROWS = 1 << 12
 ROWS_A_COMPONENT = 100
 CANDIDATES = 8  # of which the one that leaves the least distance is taken
 LLOYD_STEPS = 20
-AT_REST = 0.02  # of the points: with fewer of them in another group than before, a step is the last; EM does the rest
 GOLDEN = 0.6180339887498949
 
 
@@ -23,8 +22,10 @@ def sample_size(n_components: int) -> int:
     return max(SAMPLE_ROWS, ROWS_A_COMPONENT * n_components)
 
 
-def seeded_groups(points: FloatArray, n_components: int) -> NDArray[np.intp]:
+def seeded_groups(points: FloatArray, n_components: int, *, at_rest: float = 0.0) -> NDArray[np.intp]:
     """Return the group of every point: those of k-means, from seeds that lie far from each other.
+
+    Steps of k-means end when no larger share of the points than ``at_rest`` has changed its group.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def seeded_groups(points: FloatArray, n_components: int) -> NDArray[np.intp]:
         sums = group_sums(points, groups, n_components)
         centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
         before, groups = groups, _nearest(points, centres)
-        if (groups != before).mean() < AT_REST:
+        if (groups != before).mean() <= at_rest:
             break
     return groups
 

@@ -25,6 +25,7 @@ LOOSE = 1e-4  # angle at which the diagonaliser may stop: samples are further fr
 VARIANCE_RANGE = 4.0  # variances from the moments are kept within this factor of their mean
 ENOUGH_DIRECTIONS = 0.8  # of those that the means of the components need, seen above the noise
 LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are given this
+AT_REST = 0.02  # of the points: groups that so few of them still change are good enough for EM to begin with
 TRIAL_PASSES = 60  # of EM at most, on a sample, by which starts are compared
 SAME_END = 3e-4  # nats for each point: ends of EM that are no further apart are taken to be the same
 MOMENTS = "moments"  # the name of that start; others are of seeds
@@ -123,7 +124,7 @@ def seed_start(
     if along_means:
         centred = scaled - scaled.mean(axis=0)
         scaled = centred @ np.linalg.eigh(centred.T @ centred)[1][:, 1 - n_components :]
-    groups = seeded_groups(scaled, n_components)
+    groups = seeded_groups(scaled, n_components, at_rest=AT_REST)
     counts = np.bincount(groups, minlength=n_components)
     means = _group_means(points, groups, n_components)
     residuals = points - means[groups]
