@@ -139,15 +139,16 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
             Not used.
         """
         self._refuse_bad_parameters()
-        watch = StopWatch()
         expect(mixture_plan(self.max_iter))
-        with watch("read"):
-            source = ordered_by_content(self._source(X))
-            points = sample_points(source, self.n_components)
-        with in_this_thread(points.shape[1] * source.n_rows * self.n_components < THREADS_PAY):
-            return self._learn(source, points, watch)
+        source = self._source(X)
+        with in_this_thread(source.n_rows * source.n_columns * self.n_components < THREADS_PAY):
+            return self._learn(source)
 
-    def _learn(self, source: Source, points: FloatArray, watch: StopWatch) -> Self:
+    def _learn(self, given: Source) -> Self:
+        watch = StopWatch()
+        with watch("read"):
+            source = ordered_by_content(given)
+            points = sample_points(source, self.n_components)
         with watch("moments"):
             found, spectrum, note = self._moments(source)
         with watch("start"):
