@@ -45,7 +45,9 @@ N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looke
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
 FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
 SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
-ENOUGH = 0.02  # nats of the likelihood of all rows for each entry of the matrix; noise moves it by a half for each
+# Nats of the likelihood of all rows for each entry of the matrix: a step that promises less is the last, and finds most
+# of it. Noise moves the likelihood by a half for each.
+ENOUGH = 0.02
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 

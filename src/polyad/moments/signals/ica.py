@@ -153,8 +153,9 @@ def _pairs(K: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _of_gaussians(C: FloatArray, u: FloatArray, v: FloatArray) -> FloatArray:
     """Return E[z z' (u'z) (v'z)] of Gaussians with the covariance C, P x K x K."""
-    cross = np.einsum("pi,pj->pij", u @ C, v @ C)
-    return np.einsum("pi,ij,pj->p", u, C, v)[:, None, None] * C + cross + cross.transpose(0, 2, 1)
+    left = u @ C
+    cross = left[:, :, None] * (v @ C)[:, None, :]
+    return (left * v).sum(axis=1)[:, None, None] * C + cross + cross.transpose(0, 2, 1)
 
 
 def _pair_sums(block: Block, whitening: SignalWhitening) -> tuple[FloatArray, FloatArray, FloatArray]:
