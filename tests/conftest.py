@@ -1,8 +1,13 @@
 """Settings of all tests."""
 
+import gc
 import signal
 
+import numpy as np  # noqa: F401  both libraries must be loaded before their threads are limited
+import pytest
+import scipy.linalg  # noqa: F401
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 # A test is right or wrong, however busy the machine is: the first example of some compiles loops.
 settings.register_profile("polyad", deadline=None)
@@ -15,6 +20,10 @@ for ignored in ("SIGHUP", "SIGQUIT"):
     if hasattr(signal, ignored):
         signal.signal(getattr(signal, ignored), signal.SIG_DFL)
 
+# Tests run in as many processes as there are cores, and threads of BLAS beside them wait for each other most of the
+# time. Processes that tests start have as many threads as they like; fingerprints are compared between one and several.
+threadpool_limits(1, user_api="blas")
+
 LONGEST = ("test_first_fit.py", "test_bounded_memory.py")
 WITHOUT_LOOPS = (
     "/tests/base/",
@@ -24,6 +33,16 @@ WITHOUT_LOOPS = (
     "/polyad/cli/",
     "/tests/test_layers",
 )
+
+
+def pytest_collectstart():
+    """What is collected stays; looking through it for what could go would take a fifth of the time."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):
@@ -38,3 +57,10 @@ def pytest_collection_modifyitems(items):
     others = [item for item in items if item not in chosen]
     half = len(items) // 2
     items[:] = [*others[:half], *free, *others[half:]]
+
+
+@pytest.fixture
+def two_threads_of_blas():
+    """For tests of the limit that fits set."""
+    with threadpool_limits(2, user_api="blas"):
+        yield

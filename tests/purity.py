@@ -5,6 +5,7 @@ import pickle
 from dataclasses import fields, is_dataclass
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 from scipy import sparse
 
 from polyad.engine import Threads
@@ -62,6 +63,7 @@ class Checking(Threads):
         assert "<" not in name, f"{name} cannot be sent elsewhere"
 
         def call(*arguments):
+            assert not any(isinstance(it, Dispatcher) for it in arguments), f"{name} is given a compiled loop to send"
             task = pickle.dumps((function, arguments))
             before = fingerprint(arguments)
             result = function(*arguments)

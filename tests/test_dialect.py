@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,17 +11,31 @@ import pytest
 import polyad
 
 ROOT = Path(polyad.__file__).parent
-TREES = {path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
 # Public as a whole, like a package. Drawings have the names of what they draw, as commands have those of what they do.
 CHARTS = Path("report/charts.py")
 MODELS = {name for name in polyad.__all__ if hasattr(getattr(polyad, name), "get_params")}
 
 
-NODES = [(path, node) for path, tree in TREES.items() for node in ast.walk(tree)]
+@cache
+def trees():
+    return {path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def every_node():
+    return [(path, node) for path, tree in trees().items() for node in ast.walk(tree)]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forgotten():
+    """Hundreds of thousands of small objects: whatever is tested next would be slower for them."""
+    yield
+    trees.cache_clear()
+    every_node.cache_clear()
 
 
 def nodes(kind):
-    return [(path, node) for path, node in NODES if isinstance(node, kind)]
+    return [(path, node) for path, node in every_node() if isinstance(node, kind)]
 
 
 def docstrings():
@@ -32,7 +47,7 @@ def docstrings():
 
 def test_folders_stand_in_place_of_prefixes():
     rooms = defaultdict(list)
-    for path in TREES:
+    for path in trees():
         if path.name != "__init__.py":
             rooms[path.parent].append(path.stem)
     for room, modules in rooms.items():
@@ -52,7 +67,7 @@ def test_array_types_lie_below_everything():
 
 def test_a_name_is_one_thing():
     found = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if path != CHARTS and path.parent != Path("cli/commands"):
             for node in tree.body:
                 if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
@@ -115,7 +130,7 @@ def test_nothing_is_there_for_tests_alone():
     used |= {node.value for _, node in nodes(ast.Constant) if isinstance(node.value, str)}
     docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT.parents[1] / "docs").glob("*.md"))
     used |= set(re.findall(r"\w+", docs))
-    bodies = [node for tree in TREES.values() for node in tree.body]
+    bodies = [node for tree in trees().values() for node in tree.body]
     defined = {node.name for node in bodies if isinstance(node, ast.ClassDef | ast.FunctionDef)}
     assert not {name for name in defined - used if not name.endswith("_population")}
 

@@ -53,8 +53,8 @@ def two_processes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("first")
     copy = copy_package(folder)
     found = []
-    for _ in range(2):
-        done = run_python(str(FINGERPRINTS), source=folder, NUMBA_CACHE_DIR="")
+    for threads in ("2", "1"):  # of BLAS: they do not change a byte either
+        done = run_python(str(FINGERPRINTS), source=folder, NUMBA_CACHE_DIR="", OPENBLAS_NUM_THREADS=threads)
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
         hand_over(copy)
@@ -103,6 +103,7 @@ def in_new_thread(function):
         return pool.submit(function).result()
 
 
+@pytest.mark.usefixtures("two_threads_of_blas")
 def test_the_limit_of_blas_holds_in_a_thread_that_was_not_the_first_to_set_it():
     def limited() -> list[int]:
         with single_threaded_blas():
@@ -114,6 +115,7 @@ def test_the_limit_of_blas_holds_in_a_thread_that_was_not_the_first_to_set_it():
     assert blas_threads() == before
 
 
+@pytest.mark.usefixtures("two_threads_of_blas")
 def test_the_last_to_leave_lifts_the_limit_of_blas_though_another_thread_has_set_it():
     before = blas_threads()
     entered, may_leave = threading.Event(), threading.Event()
@@ -133,6 +135,7 @@ def test_the_last_to_leave_lifts_the_limit_of_blas_though_another_thread_has_set
         assert blas_threads() == before  # while the thread that set it lives
 
 
+@pytest.mark.usefixtures("two_threads_of_blas")
 def test_fits_in_many_threads_at_once_give_the_same_bytes():
     counts, signals = make_lda(200, 80, 3, length=50).counts, make_ica(1000, 4).X
 

@@ -16,7 +16,7 @@ sys.path[:0] = [str(PAPERS), str(PAPERS.parent)]
 import lab  # noqa: E402 - experiments are files, not a package: their folders are put on the path first
 import recovery  # noqa: E402
 from experiments import EXPERIMENTS  # noqa: E402
-from page import draw, write_page  # noqa: E402
+from page import draw, map_rows, write_page  # noqa: E402
 
 from polyad.decompose.orthogonal.jacobi import jacobi  # noqa: E402
 
@@ -66,6 +66,15 @@ def toy(name, claims=(), charts=()):
 
     settings = [{"draw": draw} for draw in range(3)]
     return lab.Experiment(name, f"Paper of {name}", "Title", "Found.", lambda _: settings, measure, claims, charts)
+
+
+def test_a_map_has_a_row_for_topics_that_no_document_has():
+    chart = lab.Chart("document", "share", "topic", only=lambda row: "share" in row, areas=True)
+    same = {"text": "Acts", "model": "LDA"}
+    named = [{**same, "topic": topic, "words": ""} for topic in (1, 2, 3)]
+    others = [{"text": "Acts", "model": "single topic", "topic": 4, "words": ""}]
+    drawn = [{**same, "topic": 2, "document": 1, "share": 1.0}]
+    assert map_rows(chart, drawn, [*named, *others, *drawn]) == [1, 2, 3]
 
 
 def test_an_experiment_that_has_taken_less_time_goes_first(tmp_path, monkeypatch):

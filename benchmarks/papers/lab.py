@@ -62,7 +62,7 @@ class Chart:
     paper
         Values that the paper's text gives, as rows with the columns of the chart: drawn as crosses.
     areas
-        Stack the lines as areas, as shares of a whole.
+        Draw a map in shades of grey, with a row of it in place of each line.
     """
 
     x: str

@@ -28,14 +28,16 @@ PANELS = {  # what columns call briefly
 
 def draw(chart: Chart, rows: Sequence[Row], file: Path) -> None:
     """Draw a chart; panels have axes of their own."""
-    rows = [row for row in rows if chart.only(row)]
+    everything, rows = rows, [row for row in rows if chart.only(row)]
     panels = sorted({row[chart.panels] for row in rows}) if chart.panels else [""]
     names = sorted({_line_name(chart, row) for row in rows})
     parts = []
     for panel in panels:
         own = [row for row in rows if not chart.panels or row[chart.panels] == panel]
         paper = [row for row in chart.paper if not chart.panels or row[chart.panels] == panel]
-        part = _heat_map(chart, own) if chart.areas else _lines(chart, own, paper, names)
+        part = (
+            _heat_map(chart, own, map_rows(chart, own, everything)) if chart.areas else _lines(chart, own, paper, names)
+        )
         parts.append(part.properties(width=WIDTH, height=HEIGHT, title=_panel_title(panel)))
     drawn = parts[0] if len(parts) == 1 else alt.concat(*parts, columns=MOST_IN_ROW)
     drawn.save(str(file), **({"scale_factor": 1.5} if file.suffix == ".png" else {}))
@@ -104,7 +106,13 @@ def _labelled(chart: Chart, paper: Sequence[Row]) -> list[tuple[Row, str]]:
     return found
 
 
-def _heat_map(chart: Chart, rows: Sequence[Row]) -> alt.Chart:
+def map_rows(chart: Chart, own: Sequence[Row], rows: Sequence[Row]) -> list[int]:
+    """Return what a map has a row for: also topics that are named and that no document has a share of."""
+    shown = [own[0].get(name) for name in ("text", "model")]
+    return sorted({row[chart.line] for row in rows if [row.get(name) for name in ("text", "model")] == shown})
+
+
+def _heat_map(chart: Chart, rows: Sequence[Row], topics: list[int]) -> alt.Chart:
     """Draw shares as shades of grey: the darker, the more."""
     values = [{name: row[name] for name in (chart.x, chart.y, chart.line)} for row in rows]
     step = 10 if max(row[chart.x] for row in rows) > 20 else 1
@@ -114,7 +122,7 @@ def _heat_map(chart: Chart, rows: Sequence[Row]) -> alt.Chart:
         .mark_rect()
         .encode(
             x=alt.X(chart.x, type="ordinal", title=chart.x_title, axis=alt.Axis(values=places, labelAngle=0)),
-            y=alt.Y(chart.line, type="ordinal", title=chart.y_title),
+            y=alt.Y(chart.line, type="ordinal", title=chart.y_title, scale=alt.Scale(domain=topics)),
             color=alt.Color(
                 chart.y, type="quantitative", title=chart.y, scale=alt.Scale(scheme="greys", domain=[0, 1])
             ),

@@ -11,15 +11,8 @@ from polyad.decompose.certainty import leaving
 from polyad.decompose.whitening import symmetric as whitening_module
 from polyad.decompose.whitening.edge import NEAR, WIDEST, edge_weights
 from polyad.decompose.whitening.lanczos import largest_eigenpairs
-from polyad.engine import single_threaded_blas
 
 FLAT = np.concatenate([np.linspace(3, 1.1, 10), 1 - 0.004 * np.arange(40), np.linspace(0.8, 0, 550)])
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    with single_threaded_blas():  # small matrices take longer on more
-        yield
 
 
 def operator_of(values):

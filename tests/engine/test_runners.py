@@ -2,6 +2,7 @@ import logging
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from polyad.engine import (
     for_each,
     listening,
     rows,
+    runners,
     signal_blocks,
     single_threaded_blas,
     step,
@@ -24,7 +26,7 @@ from polyad.engine import (
     use,
     write_shards,
 )
-from polyad.engine.runners import current_runner, in_this_thread
+from polyad.engine.runners import current_runner, in_this_thread, runner_of
 from polyad.engine.sums import tree_sum
 from sharded import doubled_shares, products, tiny_cuts
 
@@ -261,6 +263,7 @@ def test_passes_tell_how_far_they_are(caplog):
     assert [record.args[1:3] for record in caplog.records] == [("awkward_block", source.n_shards)]
 
 
+@pytest.mark.usefixtures("two_threads_of_blas")
 def test_the_limit_on_blas_survives_overlapping_contexts():
     def threads():
         return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
@@ -275,6 +278,23 @@ def test_the_limit_on_blas_survives_overlapping_contexts():
     assert threads() == before
 
 
+def test_fits_in_several_threads_share_the_cores(monkeypatch):
+    monkeypatch.setattr(runners, "cores", lambda: 8)
+    with ThreadPoolExecutor(1) as pool:
+
+        def threads_of_another():
+            return pool.submit(lambda: runner_of(None).n_threads).result()
+
+        assert threads_of_another() == 8
+        with use() as first, use() as same:
+            assert first is same
+            assert first.n_threads == 8
+            assert threads_of_another() == 4
+            with use(3):  # whoever names a number has it
+                assert threads_of_another() == 2
+        assert threads_of_another() == 8
+
+
 @pytest.mark.parametrize("n_jobs", ["2", "all", [2], np.True_, float("nan"), float("inf"), 1.5, 0, True])
 def test_what_is_neither_a_runner_nor_a_number_of_threads(n_jobs):
     with pytest.raises(ValueError, match="n_jobs is"), use(n_jobs):
@@ -283,14 +303,18 @@ def test_what_is_neither_a_runner_nor_a_number_of_threads(n_jobs):
 
 def test_an_interrupt_waits_for_what_has_begun():
     """In another thread as well: it might still write."""
-    started, done = threading.Event(), []
+    started, heard, done = threading.Event(), threading.Event(), []
 
     def slow(part):
         if threading.current_thread() is threading.main_thread():
-            started.wait()  # for the other thread to begin, and then for the interrupt
-            time.sleep(10)
+            try:
+                started.wait()  # for the other thread to begin, and then for the interrupt
+                time.sleep(10)
+            finally:
+                heard.set()
         else:
             started.set()
+            heard.wait(2)  # on a busy machine it comes late; or between two parts, where nobody hears it
             time.sleep(0.5)
         done.append(part)
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import warnings
+from functools import cache
 from types import SimpleNamespace
 
 import joblib
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 import polyad
 from polyad import ICA, LDA, DiscreteCCA, DiscreteICA, MixedCCA, NonGaussianCCA, PolylingualLDA, SingleTopic
 from polyad.corpus import count_words
-from polyad.datasets import make_lda
+from polyad.datasets import make_ica, make_lda
 from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose import DIAGONALISERS
 from polyad.decompose.methods import rotation_method
@@ -28,8 +29,12 @@ from polyad.models.topics.base import in_tokens
 SAMPLE = make_lda(400, 60, 3, length=50, prior=0.2, random_state=1)
 X = SAMPLE.counts.tocsr()
 WORDS = [f"word{m}" for m in range(60)]
-EXPECTED = LDA(3).fit(X).components_.tobytes()
 TEXTS = ["cat dog cat pet", "dog pet vet cat", "stock bond market fund", "bond fund stock rate"] * 5
+
+
+@cache
+def expected():
+    return LDA(3).fit(X).components_.tobytes()
 
 
 def bags(counts):
@@ -44,7 +49,7 @@ def bags(counts):
 def test_bags_of_words_are_counts():
     documents = bags(X)
     model = LDA(3).fit(documents)
-    assert model.components_.tobytes() == EXPECTED
+    assert model.components_.tobytes() == expected()
     few = bags(X[:4, :10])
     shares = model.transform(few)
     padded = sparse.hstack([X[:4, :10], sparse.csr_array((4, 50))], format="csr")
@@ -96,7 +101,7 @@ class OnDisk:
 @pytest.mark.parametrize("rows", [X, X.toarray(), OnDisk(X)])
 def test_annotated_matrices(rows):
     model = LDA(3).fit(Annotated(rows, WORDS))
-    assert model.components_.tobytes() == EXPECTED
+    assert model.components_.tobytes() == expected()
     assert model.vocabulary_ == tuple(WORDS)
     assert model.transform(Annotated(rows, WORDS)).tobytes() == model.transform(X).tobytes()
     with pytest.raises(ValueError, match="counted over other words"):
@@ -109,11 +114,11 @@ def test_anndata_also_backed(tmp_path):
     anndata = pytest.importorskip("anndata")
     pandas = pytest.importorskip("pandas")
     adata = anndata.AnnData(X, var=pandas.DataFrame(index=WORDS))
-    assert LDA(3).fit(adata).components_.tobytes() == EXPECTED
+    assert LDA(3).fit(adata).components_.tobytes() == expected()
     adata.write_h5ad(tmp_path / "a.h5ad")
     backed = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
     model = LDA(3).fit(backed)
-    assert model.components_.tobytes() == EXPECTED
+    assert model.components_.tobytes() == expected()
     assert model.vocabulary_ == tuple(WORDS)
     assert model.transform(backed).shape == (400, 3)
 
@@ -122,7 +127,7 @@ def test_lazy_frames():
     polars = pytest.importorskip("polars")
     lazy = polars.DataFrame(X.toarray(), schema=WORDS, orient="row").lazy()
     model = LDA(3).fit(lazy)
-    assert model.components_.tobytes() == EXPECTED
+    assert model.components_.tobytes() == expected()
     assert list(model.feature_names_in_) == WORDS
     assert model.transform(lazy).shape == (400, 3)
     signals = make_nongaussian_cca(300, (6, 5), 2)
@@ -149,15 +154,15 @@ class Chunks:
 
 def test_chunked_arrays_of_sparse_blocks():
     grid = [[X[:150, :30], X[:150, 30:]], [X[150:, :30], X[150:, 30:]]]
-    assert LDA(3).fit(Chunks(grid)).components_.tobytes() == EXPECTED
+    assert LDA(3).fit(Chunks(grid)).components_.tobytes() == expected()
     assert signal_blocks(Chunks([[part.toarray() for part in row] for row in grid])).shape == (400, 60)
 
 
 def test_dask_arrays():
     dask_array = pytest.importorskip("dask.array")
     dense = dask_array.from_array(X.toarray(), chunks=(150, 60))
-    assert LDA(3).fit(dense).components_.tobytes() == EXPECTED
-    assert LDA(3).fit(dense.map_blocks(sparse.csr_matrix)).components_.tobytes() == EXPECTED
+    assert LDA(3).fit(dense).components_.tobytes() == expected()
+    assert LDA(3).fit(dense.map_blocks(sparse.csr_matrix)).components_.tobytes() == expected()
 
 
 def test_a_generator_of_corpora_knows_its_words():
@@ -225,8 +230,8 @@ def test_fractions_are_taken_with_one_warning(model):
 
 
 def test_whole_numbers_of_any_type_say_nothing():
-    assert LDA(3).fit(X.astype(np.float32)).components_.tobytes() == EXPECTED
-    assert LDA(3).fit(X.astype(np.uint8)).components_.tobytes() == EXPECTED
+    assert LDA(3).fit(X.astype(np.float32)).components_.tobytes() == expected()
+    assert LDA(3).fit(X.astype(np.uint8)).components_.tobytes() == expected()
 
 
 @pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # of documents of the same length
@@ -297,7 +302,7 @@ def test_shares_by_every_method_of_inference():
     assert error["gibbs"] == 0
     assert error["cvb0"] < error["map"]
     assert error["cvb0"] < 0.01 < np.abs(sure[::-1] - sure).mean()
-    assert all(model.components_.tobytes() == EXPECTED for model in fitted.values())
+    assert all(model.components_.tobytes() == expected() for model in fitted.values())
     with pytest.raises(ValueError, match="inference is 'magic'"):
         LDA(3, inference="magic").fit(X)
 
@@ -380,6 +385,15 @@ def test_the_module_is_the_command():
 def test_planned_memory_is_shown():
     diagnostics = LDA(3).fit(X).diagnostics_
     assert f"{diagnostics.memory_bytes / 1e6:,.0f} MB of memory planned" in repr(diagnostics)
+
+
+def test_how_factors_were_found_is_shown_in_a_line():
+    shown = repr(ICA(3).fit(make_ica(500, 4).X).diagnostics_)
+    assert shown.startswith("FactorDiagnostics(statistics ")
+    assert "3 of 3 components determined" in shown
+    assert "gap " in shown
+    assert "array" not in shown
+    assert len(shown) < 300
 
 
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 400)

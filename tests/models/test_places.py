@@ -1,5 +1,6 @@
 """One array, the same rows in parts and the same rows on disk give the same bytes, with every estimator and preset."""
 
+import inspect
 import warnings
 from importlib import import_module
 
@@ -7,19 +8,36 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import polyad
 from polyad import (
     ICA,
     LDA,
     DiscreteCCA,
     DiscreteICA,
+    HiddenMarkov,
+    IndependentFactors,
     MixedCCA,
+    MultiViewMixture,
+    NoisyDiscreteICA,
     NonGaussianCCA,
     PolylingualLDA,
     SingleTopic,
+    SphericalMixture,
     select_n_components,
 )
-from polyad.datasets import make_discrete_cca, make_ica, make_lda, make_mixed_cca, make_nongaussian_cca
+from polyad.datasets import (
+    make_discrete_cca,
+    make_hmm,
+    make_ica,
+    make_independent_factors,
+    make_lda,
+    make_mixed_cca,
+    make_multiview_mixture,
+    make_nongaussian_cca,
+    make_spherical_mixture,
+)
 from polyad.engine import Shards, blocks, count_blocks, signal_blocks, write_shards
+from polyad.inference.presets import PRESETS
 from purity import fingerprint
 
 TEXTS = make_lda(300, 60, 4, length=40, prior=0.2, random_state=0).counts
@@ -27,6 +45,10 @@ SIGNALS = make_ica(900, 4, sources="skewed").X
 COUNTS_AND_COUNTS = make_discrete_cca(400, (20, 30), 3, n_private=1, private_length=50.0)
 SIGNALS_AND_SIGNALS = make_nongaussian_cca(400, (6, 5), 2)
 SIGNALS_AND_COUNTS = make_mixed_cca(400, (6, 20), 2)
+POINTS = make_spherical_mixture(600, 5, 3).X
+SEQUENCES = make_hmm(20, 60, 2, 2, emission="gaussian")
+CLASSES = make_multiview_mixture(500, (6, 5, 4), 3).views
+FACTORS = make_independent_factors(500, 6, 2, n_views=2).views
 
 
 def topic_results(model):
@@ -41,6 +63,33 @@ def loadings(model):
     return model.x_loadings_, model.y_loadings_
 
 
+def as_source(rows):
+    """Return parts as a source: of sequences, and of views that come in a list, a list is something else."""
+    if not isinstance(rows, list):
+        return rows
+    return (count_blocks if sparse.issparse(rows[0]) else signal_blocks)(rows)
+
+
+def noise_results(model):
+    return model.components_, model.noise_variances_, model.variances_
+
+
+def chain_results(model):
+    return model.transmat_, model.emission_rows_, model.startprob_
+
+
+def point_results(model):
+    return model.weights_, model.means_, model.covariances_
+
+
+def class_results(model):
+    return model.weights_, model.parameter_rows_
+
+
+def factor_results(model):
+    return model.components_, model.noise_
+
+
 def of_selection(found):
     return found.spectrum, [row["bits"] for row in found.table]
 
@@ -49,16 +98,42 @@ CASES = {
     **{
         f"{model.__name__} {polish}": (lambda X, m=model, p=polish: topic_results(m(4, polish=p).fit(X)), [TEXTS])
         for model in (LDA, DiscreteICA, SingleTopic)
-        for polish in ("off", "fast", "full", 3)
+        for polish in (*PRESETS, 3)
     },
     "select": (lambda X: of_selection(select_n_components(X, [2, 4])), [TEXTS]),
     "score": (lambda X: LDA(4, polish=1).fit(TEXTS).score(X), [TEXTS]),
-    "ICA": (lambda X: ICA(4).fit(X).components_, [SIGNALS]),
+    **{f"ICA {polish}": (lambda X, p=polish: ICA(4, polish=p).fit(X).components_, [SIGNALS]) for polish in PRESETS},
     "ICA with noise": (lambda X: ICA(4, noise="gaussian").fit(X).transform(X), [SIGNALS]),
-    "PolylingualLDA": (
-        lambda X, Y: aligned_results(PolylingualLDA(3, n_private=1).fit([X, Y])),
-        [COUNTS_AND_COUNTS.X, COUNTS_AND_COUNTS.Y],
+    **{
+        f"PolylingualLDA {polish}": (
+            lambda X, Y, p=polish: aligned_results(PolylingualLDA(3, n_private=int(p != "off"), polish=p).fit([X, Y])),
+            [view.tocsr()[: 150 if polish == "full" else 400] for view in (COUNTS_AND_COUNTS.X, COUNTS_AND_COUNTS.Y)],
+        )
+        for polish in PRESETS
+    },
+    "NoisyDiscreteICA": (lambda X: noise_results(NoisyDiscreteICA(2).fit(X)), [TEXTS]),
+    **{
+        f"SphericalMixture {kind}": (
+            lambda X, k=kind: point_results(SphericalMixture(3, covariance_type=k, max_iter=20).fit(X)),
+            [POINTS],
+        )
+        for kind in ("spherical", "full")
+    },
+    "HiddenMarkov": (
+        lambda X: chain_results(HiddenMarkov(2, emission="gaussian", max_iter=10).fit(as_source(X), SEQUENCES.lengths)),
+        [SEQUENCES.X],
     ),
+    "MultiViewMixture": (
+        lambda *views: class_results(MultiViewMixture(3, max_iter=10).fit([*map(as_source, views)])),
+        CLASSES,
+    ),
+    **{
+        f"IndependentFactors {polish}": (
+            lambda *views, p=polish: factor_results(IndependentFactors(2, polish=p).fit([*map(as_source, views)])),
+            FACTORS,
+        )
+        for polish in ("off", "fast")
+    },
     "DiscreteCCA": (
         lambda X, Y: loadings(DiscreteCCA(3).fit(X, Y)),
         [COUNTS_AND_COUNTS.X, COUNTS_AND_COUNTS.Y],
@@ -87,6 +162,14 @@ def once(view):
     yield from in_parts(view)
 
 
+def test_every_estimator_and_preset_has_a_case():
+    models = {name: getattr(polyad, name) for name in polyad.__all__ if hasattr(getattr(polyad, name), "get_params")}
+    polished = {name for name, model in models.items() if "polish" in inspect.signature(model).parameters}
+    presets = {f"{name} {polish}" for name in polished for polish in PRESETS} - {"IndependentFactors full"}
+    assert presets <= set(CASES)
+    assert {case.split()[0] for case in CASES} >= set(models)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_bytes_wherever_the_rows_lie(case, tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "SHARD_CELLS", 2000)
@@ -101,7 +184,7 @@ def test_the_same_bytes_wherever_the_rows_lie(case, tmp_path, monkeypatch):
     assert count_blocks(TEXTS).n_shards > 2, "one shard would show nothing"
 
 
-@pytest.mark.parametrize("case", ["LDA fast", "PolylingualLDA"])
+@pytest.mark.parametrize("case", ["LDA fast", "PolylingualLDA fast"])
 def test_the_same_bytes_in_quarters(case, tmp_path, monkeypatch):
     """Topics of many documents are renewed after every quarter, which may be a part of a shard."""
     (fit, views), polish = CASES[case], import_module("polyad.inference.polish")

@@ -192,6 +192,7 @@ STOPS = [
 ]
 
 
+@pytest.mark.usefixtures("two_threads_of_blas")
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("half-way")], ids=["Ctrl-C", "error"])
 @pytest.mark.parametrize(("stage", "event"), STOPS)
 def test_a_stopped_fit_leaves_the_estimator_as_it_was(stage, event, error):

@@ -268,6 +268,7 @@ class _Gate:
 
 _chosen: ContextVar[Runner | None] = ContextVar("polyad_runner", default=None)
 _serial = Threads(1)
+_under_way: set[int] = set()  # the runners that contexts of this process have made, in whatever thread
 
 
 @contextmanager
@@ -279,9 +280,9 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     runner
         A runner; or a number of threads of this process, as joblib counts them: -1 for one on every core, -2 for all
         cores but one; or None for the runner of the context around, or where there is none for the number of
-        ``joblib.parallel_config``, or where that has none either for every core. A runner around that decides where
-        passes run (a checkpoint, a cluster) keeps to it, whatever number is given. The answer of a pass does not depend
-        on it.
+        ``joblib.parallel_config``, or where that has none either for every core, shared with other fits of this
+        process. A runner around that decides where passes run (a checkpoint, a cluster) keeps to it, whatever number is
+        given. The answer of a pass does not depend on it.
 
     Examples
     --------
@@ -292,9 +293,12 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
     chosen = runner_of(runner)
     is_own = chosen is not runner and chosen is not _chosen.get()
     token = _chosen.set(chosen)
+    if is_own:
+        _under_way.add(id(chosen))
     try:
         yield chosen
     finally:
+        _under_way.discard(id(chosen))
         _chosen.reset(token)
         release = getattr(chosen, "release", None)
         if release is not None and chosen is runner:
@@ -336,11 +340,12 @@ def runner_of(runner: Runner | int | None) -> Runner:
 def _configured_threads() -> int:
     """Return the threads where nobody says how many: as many as joblib was told, otherwise one on every core.
 
-    In a worker of joblib (a search over parameters, a cross-validation) it is one: the others have theirs.
+    In a worker of joblib (a search over parameters, a cross-validation) it is one: the others have theirs. Fits in
+    several threads share the cores: more threads than cores only wait for each other.
     """
     backend, n_jobs = get_active_backend()
     if not n_jobs:
-        return 1 if getattr(backend, "nesting_level", 0) else cores()
+        return 1 if getattr(backend, "nesting_level", 0) else max(1, cores() // (1 + len(_under_way)))
     return int(n_jobs) if n_jobs > 0 else max(1, cores() + 1 + int(n_jobs))
 
 

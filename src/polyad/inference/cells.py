@@ -59,6 +59,11 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def all_read_only(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return views of arrays that cannot be written to: those that come out of a pickle, as on a cluster, can be."""
+    return [read_only(array) for array in arrays]
+
+
 def cells_of(counts: sparse.csr_array) -> Cells:
     """Return the cells of a canonical CSR array of counts (:func:`polyad.engine.count_blocks` makes them)."""
     return Cells(
@@ -82,7 +87,7 @@ def by_word(cells: Cells) -> CellsByWord:
     places: NDArray[Any] = np.arange(n_cells, dtype=np.int32 if small else np.int64)
     turned: Any = sparse.csr_array((places, cells.words, pointers), shape=cells.shape).tocsc()
     documents = turned.indices.astype(np.int32, copy=False)
-    return CellsByWord(*map(read_only, (turned.indptr.astype(np.int64), documents, turned.data)))
+    return CellsByWord(*all_read_only(turned.indptr.astype(np.int64), documents, turned.data))
 
 
 def even_ranges(indptr: NDArray[np.int64]) -> list[Range]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.engine import Block, for_each, sum_over
-from polyad.inference.cells import Cells, Range, by_word, cells_of_block, even_ranges, read_only
+from polyad.inference.cells import Cells, Range, all_read_only, by_word, cells_of_block, even_ranges, read_only
 from polyad.inference.kernels.topics import (
     DocumentCells,
     EStep,
@@ -136,7 +136,9 @@ def e_step(documents: Documents, table: TopicTable, iterations: Iterations) -> t
     cells, leave_out = documents.cells, table.token_scale is not None
     none = read_only(np.zeros((1, table.prior.size), np.float32))  # not looked at without
     token_scale = table.token_scale or TokenScale(none, none)
-    known = TopicRows(read_only(table.topics), table.prior, table.view_of, token_scale.one_token, token_scale.floor)
+    known = TopicRows(
+        *all_read_only(table.topics, table.prior, table.view_of, token_scale.one_token, token_scale.floor)
+    )
     how = EStep(iterations.inner, np.float32(iterations.relaxation), iterations.warm, leave_out)
     new = Expected(
         np.empty_like(documents.tokens),
@@ -144,12 +146,13 @@ def e_step(documents: Documents, table: TopicTable, iterations: Iterations) -> t
         np.empty_like(documents.responsibilities),
         np.empty((cells.shape[0], 2)),
     )
-    own = DocumentCells(cells.indptr, cells.words, cells.counts)
+    own = DocumentCells(*all_read_only(cells.indptr, cells.words, cells.counts))
+    responsibility_at, tokens, responsibilities = all_read_only(
+        documents.responsibility_at, documents.tokens, documents.responsibilities
+    )
 
     def expect_range(between: Range) -> Likelihood:
-        expect_documents(
-            *between, own, documents.responsibility_at, known, how, documents.tokens, documents.responsibilities, new
-        )
+        expect_documents(*between, own, responsibility_at, known, how, tokens, responsibilities, new)
         return Likelihood(*new.likelihood[slice(*between)].sum(axis=0))
 
     found = sum_over(expect_range, cells.ranges)
@@ -162,13 +165,14 @@ def collect(documents: Documents, shares: Table, topics: Table, *, leave_out: bo
 
     ``leave_out`` tells whether tokens did not see their own vote in the shares.
     """
-    found, topics = np.empty_like(topics), read_only(topics)
+    found = np.empty_like(topics)
+    word_cells = all_read_only(documents.word_ptr, documents.word_documents, documents.word_counts)
+    shares, topics, responsibility_at, responsibilities = all_read_only(
+        shares, topics, documents.word_responsibility_at, documents.responsibilities
+    )
 
     def collect_range(words: Range) -> None:
-        collect_words(
-            *words, documents.word_ptr, documents.word_documents, documents.word_counts, shares, topics,
-            documents.word_responsibility_at, documents.responsibilities, leave_out, found,
-        )  # fmt: skip
+        collect_words(*words, *word_cells, shares, topics, responsibility_at, responsibilities, leave_out, found)
 
     for_each(collect_range, even_ranges(documents.word_ptr))
     return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, for_each, sum_over
-from polyad.inference.cells import Range, even_ranges, read_only
+from polyad.inference.cells import Range, all_read_only, even_ranges, read_only
 from polyad.inference.expectation import (
     Documents,
     Iterations,
@@ -26,7 +26,7 @@ from polyad.inference.kernels.topics import PAD, DocumentCells, EStep, TopicRows
 
 MANY_TOPICS = 128  # from which on documents keep only their own: below, vector registers are faster at all of them
 LEAST_TOKENS = 0.01  # of a topic that a document keeps
-LEAST_PLACES, CELLS_FOR_A_PLACE = 32, 4  # for topics of a document: so many, and one more for so many different words
+LEAST_PLACES, CELLS_FOR_A_PLACE = 32, 8  # for topics of a document: so many, and one more for so many different words
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def places_for(n_cells: NDArray[np.integer], K: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> places_for(np.array([0, 60, 900]), 500)
-    array([ 32,  48, 272])
+    array([ 32,  48, 144])
     """
     wanted = np.minimum(LEAST_PLACES + n_cells.astype(np.int64) // CELLS_FOR_A_PLACE, K)
     return -(-wanted // PAD) * PAD
@@ -97,25 +97,26 @@ def few_step(
     cells, n_documents = documents.cells, documents.cells.shape[0]
     none = read_only(np.zeros((1, table.prior.size), np.float32))  # not looked at without
     token_scale = table.token_scale or TokenScale(none, none)
-    known = TopicRows(read_only(table.topics), table.prior, table.view_of, token_scale.one_token, token_scale.floor)
+    known = TopicRows(
+        *all_read_only(table.topics, table.prior, table.view_of, token_scale.one_token, token_scale.floor)
+    )
     how = EStep(iterations.inner, np.float32(iterations.relaxation), iterations.warm, leave_out)
     old = _kept(kept, kept.tokens)
     new = Kept(
-        kept.place,
+        old.place,
         np.zeros(n_documents, np.int32),
         np.zeros(int(kept.place[-1]), np.uint16),
         np.zeros(int(kept.place[-1]), np.float32),
         np.zeros(int(kept.place[-1]), np.float32),
-        kept.responsibility_place,
+        old.responsibility_place,
         np.zeros(int(kept.responsibility_place[-1]), np.uint16),
     )
     likelihood = np.zeros((n_documents, 2))
-    own = DocumentCells(cells.indptr, cells.words, cells.counts)
+    own = DocumentCells(*all_read_only(cells.indptr, cells.words, cells.counts))
+    responsibility_at = read_only(documents.responsibility_at)
 
     def expect_range(between: Range) -> Likelihood:
-        expect_few(
-            *between, own, documents.responsibility_at, known, how, np.float32(LEAST_TOKENS), old, new, likelihood
-        )
+        expect_few(*between, own, responsibility_at, known, how, np.float32(LEAST_TOKENS), old, new, likelihood)
         return Likelihood(*likelihood[slice(*between)].sum(axis=0))
 
     found = sum_over(expect_range, cells.ranges)
@@ -127,27 +128,20 @@ def few_step(
         responsibilities=read_only(new.responsibilities),
     )
     collected, seen = np.empty_like(table.topics), _kept(renewed, read_only(new.shares))
+    word_cells = all_read_only(
+        documents.word_ptr, documents.word_documents, documents.word_counts, documents.word_responsibility_at
+    )
 
     def collect_range(words: Range) -> None:
-        collect_few(
-            *words, documents.word_ptr, documents.word_documents, documents.word_counts,
-            documents.word_responsibility_at, seen, known.table, leave_out, collected,
-        )  # fmt: skip
+        collect_few(*words, *word_cells, seen, known.table, leave_out, collected)
 
     for_each(collect_range, even_ranges(documents.word_ptr))
     return (collected, found), renewed
 
 
 def _kept(few: FewTopics, shares: NDArray[np.float32]) -> Kept:
-    return Kept(
-        read_only(few.place),
-        read_only(few.sizes),
-        read_only(few.topics),
-        read_only(few.tokens),
-        read_only(shares),
-        read_only(few.responsibility_place),
-        read_only(few.responsibilities),
-    )
+    arrays = (few.place, few.sizes, few.topics, few.tokens, shares, few.responsibility_place, few.responsibilities)
+    return Kept(*all_read_only(*arrays))
 
 
 def has_many(K: int) -> bool:

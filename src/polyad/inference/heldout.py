@@ -33,6 +33,8 @@ from polyad.inference.kernels.evaluation import (
 from polyad.inference.posterior import checked_topics, infer_block
 
 SUM_TOLERANCE = 1e-6
+# A pass is given the name: a compiled loop that is sent to another process is compiled anew there, past the cache.
+ESTIMATORS: dict[str, Callable[..., None]] = {"left-to-right": left_to_right_documents, "chib": chib_documents}
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -212,7 +214,7 @@ def left_to_right(
     True
     """
     _check_at_least("n_particles", n_particles, 1)
-    return _each_document(left_to_right_documents, components, prior, X, random_state, n_jobs, n_particles)
+    return _each_document("left-to-right", components, prior, X, random_state, n_jobs, n_particles)
 
 
 def chib(
@@ -258,11 +260,11 @@ def chib(
     """
     _check_at_least("n_iter", n_iter, 1)
     _check_at_least("burn_in", burn_in, 0)
-    return _each_document(chib_documents, components, prior, X, random_state, n_jobs, n_iter, burn_in)
+    return _each_document("chib", components, prior, X, random_state, n_jobs, n_iter, burn_in)
 
 
 def _each_document(
-    estimate: Callable[..., None],
+    estimator: str,
     components: ArrayLike,
     prior: ArrayLike,
     X: Any,
@@ -275,7 +277,7 @@ def _each_document(
     topics, alpha = _checked_model(components, prior, source.n_columns)
     with use(n_jobs):
         found, _ = step(
-            _estimates, source, [None] * source.n_shards, estimate, sampling_table(topics), alpha, settings, seed
+            _estimates, source, [None] * source.n_shards, estimator, sampling_table(topics), alpha, settings, seed
         )
     return np.asarray(found.rows(), dtype=np.float64)
 
@@ -283,7 +285,7 @@ def _each_document(
 def _estimates(
     shard: Block,
     _: None,
-    estimate: Callable[..., None],
+    estimator: str,
     table: FloatArray,
     prior: FloatArray,
     settings: tuple[int, ...],
@@ -292,6 +294,7 @@ def _estimates(
     refuse_fractions(shard)
     cells, counts, found = cells_of(shard.rows), read_only(shard.rows.data), np.empty(shard.n_rows)
     table, prior = read_only(table), read_only(prior)
+    estimate = ESTIMATORS[estimator]
 
     def estimate_group(group: Range) -> None:
         estimate(*group, shard.start, cells.indptr, cells.words, counts, table, prior, *settings, seed, found)

@@ -202,7 +202,8 @@ def _broken_lines(bands, target, knots, penalty):  # type: ignore[no-untyped-def
                 x[i] -= two[i + 2] * x[i + 2]
             image, values[k, i] = values[k, i], knots[i] + x[i]
             scale += image * values[k, i]
-        values[k] /= scale  # E[psi(y) y], 1 but for the penalty: with 1 the likelihood asks for no other scale
+        for i in range(n):  # by E[psi(y) y], 1 but for the penalty: with 1 the likelihood asks for no other scale
+            values[k, i] /= scale
     return values
 
 
@@ -253,5 +254,7 @@ def _tally(Y, knots, values, slopes):  # type: ignore[no-untyped-def]
                 lanes[i & 3, piece, 0] += 1.0
                 lanes[i & 3, piece, 1] += along
                 lanes[i & 3, piece, 2] += along * along
-        sums[k] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+        for p in range(n_pieces):
+            for c in range(3):
+                sums[k, p, c] = (lanes[0, p, c] + lanes[1, p, c]) + (lanes[2, p, c] + lanes[3, p, c])
     return psi, sums

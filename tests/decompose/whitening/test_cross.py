@@ -83,6 +83,8 @@ def test_rank_below_the_components_is_refused():
         cross_whiten(aslinearoperator(S12), 4)
     with pytest.raises(ValueError, match="whole number"):
         cross_whiten(aslinearoperator(S12), 0)
+    with pytest.raises(RankError, match="views do not vary together, and 2 components were asked for: give more"):
+        cross_whiten(aslinearoperator(np.zeros((3, 3))), 2)
 
 
 def test_a_full_rank_moment_has_no_gap():

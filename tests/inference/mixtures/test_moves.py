@@ -204,7 +204,7 @@ def test_where_all_is_well_there_is_no_move():
 
 
 def test_moves_keep_the_weight_of_all_components():
-    mixture = fitted(POINTS, RNG.integers(0, 5, 200), "diag")
+    mixture = fitted(POINTS, np.random.default_rng(1).integers(0, 5, 200), "diag")
     rule = CovarianceRule("diag", False, 1e-6, None, 0.0)
     found = best_moves(POINTS, mixture, rule, 5)
     assert found

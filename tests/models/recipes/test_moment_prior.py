@@ -17,7 +17,7 @@ from polyad.inference.presets import PRESETS
 from polyad.metrics import l1_error, match_rows
 from polyad.models import NoiseWarning
 from polyad.models.recipes.dirichlet import polish_topics, reach
-from polyad.models.recipes.moment_prior import start_at_usual_total
+from polyad.models.recipes.moment_prior import WhitenedMoments, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, SummedCounts, start_from_moments
 from polyad.models.recipes.own_prior import (
     begin,
@@ -284,3 +284,13 @@ def test_the_background_of_topics_fades_with_more_data():
     small, large = (corpus_of(make_lda(n, 200, 3, length=50).counts) for n in (20, 4000))
     assert floor_share(small) == FLOOR_SHARE
     assert np.isclose(floor_share(large), 2 * 200 / (4000 * 50))
+
+
+def test_products_of_tensors_need_no_tensors():
+    rng = np.random.default_rng(0)
+    third = rng.standard_normal((6, 6, 6))
+    third = sum(third.transpose(order) for order in [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+    moments = WhitenedMoments(1.5, rng.standard_normal(6), rng.standard_normal(6), third)
+    tensors = [third, moments._pairs, moments._cube]
+    expected = [[np.vdot(a, b) for a in tensors] for b in tensors]
+    assert np.allclose(moments.products(), expected, rtol=1e-12)

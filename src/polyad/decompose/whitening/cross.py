@@ -201,10 +201,11 @@ def _refuse_low_rank(values: FloatArray, n_components: int, size: int) -> int:
     floor = 1e-13 * size * max(float(values.max(initial=0.0)), 1e-300)
     supported = int((values > floor).sum())
     if supported < n_components:
+        found = f"vary together in only {how_many(supported, 'directions')}" if supported else "do not vary together"
+        fewer = f"ask for at most {supported}, " if supported else ""
         raise RankError(
-            f"The two views vary together in only {how_many(supported, 'directions')}, and {n_components} "
-            "components were asked "
-            f"for: ask for at most {max(supported, 1)}, give more samples, or drop constant columns.",
+            f"The two views {found}, and {how_many(n_components, 'components')} were asked for: {fewer}give more "
+            "samples, or drop constant columns.",
             supported=supported,
             spectrum=values,
         )

@@ -75,7 +75,10 @@ def forward_backward(logs, begins, start, transitions):  # type: ignore[no-untyp
                 posterior[t, i] = before * backward[i]
         for j in range(K):
             firsts[j] += posterior[first, j]
-    return posterior, firsts, pairs * transitions, likelihood + np.log(product)
+    for i in range(K):
+        for j in range(K):
+            pairs[i, j] *= transitions[i, j]
+    return posterior, firsts, pairs, likelihood + np.log(product)
 
 
 @compiled

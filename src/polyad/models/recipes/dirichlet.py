@@ -13,7 +13,7 @@ from polyad.inference.background import Restraint
 from polyad.inference.expectation import is_left_out
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, has_quarters, polish, polish_bytes
-from polyad.inference.presets import PRESETS, Preset
+from polyad.inference.presets import LONG_DOCUMENTS, PRESETS, Preset
 from polyad.inference.wide import wide_passes
 from polyad.models.recipes.moment_start import (
     MOST_BY_MOMENTS,
@@ -86,7 +86,8 @@ def polish_topics(
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
     is_many = topics.shape[0] > MOST_BY_MOMENTS
-    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many)
+    may_forget = not near and restraint is None and has_long_documents(corpus)
+    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many, long_documents=may_forget)
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
         some = first_rows(corpus.source, JUDGED_DOCUMENTS)
@@ -106,6 +107,11 @@ def polish_topics(
         restraint=restraint,
     )
     return replace(wide, objective=polished.objective + wide.objective)
+
+
+def has_long_documents(corpus: SummedCounts) -> bool:
+    """Tell whether documents have so many tokens that these tell their topics anew in every round."""
+    return corpus.n_tokens >= LONG_DOCUMENTS * corpus.summary.n_documents
 
 
 def predicted_bits(topics: FloatArray, prior: FloatArray, some: Source) -> float:

@@ -6,7 +6,8 @@ the third moment of the model is known; the total is the one under which it is n
 c0 changes the second moment by a matrix of rank one, so that all of it happens among K x K x K numbers: no pass.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -43,14 +44,33 @@ class WhitenedMoments:
     mean: FloatArray  # the first moment along the directions, K
     sums: FloatArray  # what the images of the directions, second moment times direction, sum to over all words, K
     third: FloatArray  # K x K x K
-    _pairs: FloatArray = field(init=False, repr=False)
-    _cube: FloatArray = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        own = _factors(self.concentration)
-        raw_second = np.eye(self.mean.size) + own.pair * np.outer(self.mean, self.mean)
-        object.__setattr__(self, "_pairs", symmetrise(raw_second[:, :, None] * self.mean))
-        object.__setattr__(self, "_cube", outer_cube(self.mean))
+    @property
+    def _raw_second(self) -> FloatArray:
+        return np.eye(self.mean.size) + _factors(self.concentration).pair * np.outer(self.mean, self.mean)
+
+    @cached_property
+    def _pairs(self) -> FloatArray:
+        return symmetrise(self._raw_second[:, :, None] * self.mean)
+
+    @cached_property
+    def _cube(self) -> FloatArray:
+        return outer_cube(self.mean)
+
+    def products(self) -> FloatArray:
+        """Return the inner products of the third moment and the tensors of the two terms of the mean, 3 x 3.
+
+        Those two are the raw second moment times the mean, in all three places, and the mean to the third.
+        """
+        m, S = self.mean, self._raw_second
+        along, image, size = self.third @ m, S @ m, float(m @ m)
+        third_pairs, third_cube = 3 * float(np.vdot(along, S)), float(m @ along @ m)
+        pairs = 3 * float(np.vdot(S, S)) * size + 6 * float(image @ image)
+        pairs_cube = 3 * float(m @ image) * size
+        third = float(np.vdot(self.third, self.third))
+        return np.array(
+            [[third, third_pairs, third_cube], [third_pairs, pairs, pairs_cube], [third_cube, pairs_cube, size**3]]
+        )
 
     def third_at(self, c0: float) -> FloatArray:
         """Return the third moment for another total, along the same directions."""
@@ -160,8 +180,7 @@ def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals
     """
     q = _away_from_zero(moments.sums @ rotation)
     along = moments.mean @ rotation
-    tensors = [moments.third, moments._pairs, moments._cube]
-    products = np.array([[float(np.vdot(a, b)) for a in tensors] for b in tensors])
+    products = moments.products()
     own = _factors(moments.concentration)
     on_diagonal = [
         (contract(moments.third, rotation) * rotation).sum(axis=0),
@@ -287,7 +306,8 @@ def _sharp(found: Polyadic, recording: _Recording) -> _SharpEdge:
     if whitening.weights.size == K and (weights == 1).all():
         return _SharpEdge(whitening.whitener, found.images, recording.tensor, rotation, whitening.left, True)
     whitener = whitening.whitener[:K] / weights[:, None]
-    third = recording.tensor[:K, :K, :K] / np.einsum("i,j,k->ijk", weights, weights, weights)
+    third = recording.tensor[:K, :K, :K] / weights[:, None, None]
+    third /= np.outer(weights, weights)
     with single_threaded_blas():
         nearest, _ = linalg.polar(rotation[:K])
     left = leaving(whitening.spectrum, np.ones(K), int(whitener.any(axis=0).sum()), whitening.noise)

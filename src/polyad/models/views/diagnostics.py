@@ -6,6 +6,8 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.base.determined import DETERMINED
+from polyad.base.plurals import how_many
+from polyad.models.stopwatch import listed_seconds
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,12 @@ class FactorDiagnostics:
     def undetermined(self) -> tuple[int, ...]:
         """Numbers of the components that the data do not determine."""
         return tuple(int(number) for number in np.flatnonzero(self.certainty < DETERMINED))
+
+    def __repr__(self) -> str:
+        known = f", {self.certainty.size - len(self.undetermined)} of {self.certainty.size} components determined"
+        rest = "" if self.converged else ", not converged"
+        return (
+            f"FactorDiagnostics(statistics {self.statistics}; gap {self.gap:.2f}, off-diagonal energy "
+            f"{self.energy:.3f}{known if self.certainty.size else ''}; {how_many(self.n_iter, 'iterations')}{rest}; "
+            f"{listed_seconds(self.seconds)})"
+        )
