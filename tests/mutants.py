@@ -182,8 +182,8 @@ MUTANTS = [
     Mutant(
         "words-decide-how-far",
         DIRICHLET,
-        "< bits(reached) - CLEARLY else",
-        "< bits(reached) - 9 else",
+        "if before > after + FAR_BEHIND:",
+        "if before < after + FAR_BEHIND:",
         f"{PRIOR}::test_words_say_how_far",
     ),
     Mutant(

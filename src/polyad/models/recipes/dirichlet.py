@@ -28,8 +28,6 @@ POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their mea
 MOSTLY_OWN = 2.0  # one over the part of a topic that no mixture of the others explains, from which it goes all the way
 JUDGED_DOCUMENTS = 400  # of which half of the tokens are predicted from the other half
 SHARE_ITERATIONS = 8  # for each of them
-SHORTER = 0.75  # of the way of topics near the truth, where words are predicted better by it; of half of it topics lose
-CLEARLY = 0.001  # bits per token that a shorter way must predict better by: as much is chance in these documents
 FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: topics that go together
 
 
@@ -115,20 +113,15 @@ def has_long_documents(corpus: SummedCounts) -> bool:
 def as_far_as_words_say(
     topics: FloatArray, polished: FloatArray, prior: FloatArray, some: Source, corpus: SummedCounts
 ) -> FloatArray:
-    """Return topics of the moments after they went with the passes as far as they reach, or as words are told best.
+    """Return topics of the moments after they went with the passes as far as they reach, or all the way.
 
-    Moments are noisy and have no bias, passes the other way round: between the two, words that topics hardly have are
-    predicted better than by either, the more so the more documents there are.
+    They go all the way where words say that they did not start near the truth.
     """
     n_views = len(corpus.source.widths)  # whose topics sum to 1 each
-
-    def bits(part: FloatArray | float) -> float:
-        return predicted_bits((part * polished + (1 - part) * topics) / n_views, prior, some)
-
-    whole = bits(1.0)
-    far = bits(0.0) > whole + FAR_BEHIND
-    reached = np.ones((len(topics), 1)) if far else reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
-    part = SHORTER * reached if bits(SHORTER * reached) < bits(reached) - CLEARLY else reached
+    before, after = (predicted_bits(rows / n_views, prior, some) for rows in (topics, polished))
+    if before > after + FAR_BEHIND:
+        return polished
+    part = reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
     return part * polished + (1 - part) * topics
 
 
