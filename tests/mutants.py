@@ -376,9 +376,6 @@ MUTANTS = [
         f"{TOLD}::test_what_is_told_equals",
     ),
     Mutant(
-        "topic-prior-wide", TOPIC_PRIOR, "SMOOTHING < K * b < WIDE or", "SMOOTHING < K * b or", f"{TOLD}::test_too_few"
-    ),
-    Mutant(
         "topic-prior-tokens",
         TOPIC_PRIOR,
         ">= ENOUGH_TOKENS * K * M",
