@@ -255,4 +255,4 @@ def told_smoothing(first, second):
     if shared > max(min(0.05, 2 / (M - 1) ** 0.5), 3 * (2 * spread / (M - 1)) ** 0.5):
         return None
     b = max((1 - same) / (M * same - 1), 0.1 / K)
-    return b if K * b <= 2 or K * b >= 8 or (first + second).sum() >= 10 * K * M else None
+    return b if K * b <= 2 or (first + second).sum() >= 10 * K * M else None

@@ -39,6 +39,7 @@ from polyad.moments.signals import ica as signal_moments
 from polyad.moments.views import aligned
 from polyad.report.exchange import to_pyldavis
 from purity import Checking, run_task
+from sharded import tiny_cuts
 
 ROOT = Path(polyad.__file__).parent
 
@@ -50,6 +51,12 @@ FACTORS = make_independent_factors(300)
 SIGNALS = make_ica(400, 4, sources="skewed").X
 VIEWS = make_nongaussian_cca(300, (6, 5), 2)
 POINTS, CHAIN, MIXED = fingerprints.POINTS, fingerprints.CHAIN, fingerprints.MIXED_VIEWS
+
+
+def of_several_shards():
+    """Rows of several shards stay in their order, and those of the start are chosen by content."""
+    with tiny_cuts(shard=4000, block=1000, rows=500):
+        return ICA(3).fit(make_ica(3000, 4).X)
 
 
 def of_signals(**options):
@@ -99,6 +106,7 @@ JOBS = {
     "independent factors of anything": lambda: IndependentFactors(1, observation="any").fit([X, X, X]),
     "ica, mixtures": lambda: of_signals().inverse_transform(np.eye(3)),
     "ica of many rows": lambda: ICA(3).fit(make_ica(3000, 4).X),
+    "ica of several shards": of_several_shards,
     "ica of many sources": of_many_signals,
     **{
         f"ica with noise, {name}": (lambda n=name: of_signals(statistics=n, noise="gaussian"))

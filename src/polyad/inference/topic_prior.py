@@ -20,9 +20,9 @@ LEAST_SMOOTHING = 0.1  # that data can tell: a word must stay possible in every 
 # text share .06 (AP, K = 100) to .3; there the stricter bound is the second, in standard deviations of the product of
 # two topics of the prior, of which they are 7 to 39 apart. Chance alone may bring few topics of few words beyond both.
 MOST_SHARED, MOST_ALIKE, STANDARD_ERRORS = 0.05, 2.0, 3.0
-# A prior between the usual one and WIDE, in tokens over all topics, needs as many tokens for each word and topic: of
-# fewer, expected tokens are spread over topics by the passes themselves, and all of the prior counts that twice.
-ENOUGH_TOKENS, WIDE = 10.0, 8.0
+# Tokens for each word and topic from which the data tell that more than SMOOTHING is right. Tokens of fewer are spread
+# over topics by the passes themselves, which looks like a prior up to seven times as wide as the true one.
+ENOUGH_TOKENS = 10.0
 
 
 def split_smoothing(tokens: FloatArray) -> FloatArray:
@@ -80,5 +80,5 @@ def told_smoothing(first: Table, second: Table, K: int) -> float | None:
     if shared > max(allowed, STANDARD_ERRORS * deviation * n_pairs**-0.5):
         return None
     b = max((1 - same) / (M * same - 1), LEAST_SMOOTHING / K)
-    can_tell = not SMOOTHING < K * b < WIDE or of_topics.sum() >= ENOUGH_TOKENS * K * M
+    can_tell = K * b <= SMOOTHING or of_topics.sum() >= ENOUGH_TOKENS * K * M
     return b if can_tell else None

@@ -281,18 +281,17 @@ def test_weights_reach_the_moments(weights):
 
 
 def test_words_say_how_far_topics_go():
-    """Between topics that err in opposite directions is the truth: they do not go all the way, as right ones do."""
+    """All the way to topics that predict far better, and otherwise as far as they reach."""
     rng = np.random.default_rng(0)
     truth = rng.dirichlet(np.full(40, 0.3), 3)
-    away = 0.6 * truth * rng.choice([-1.0, 1.0], truth.shape)
-    begin_at, end_at = ((rows / rows.sum(axis=1, keepdims=True)) for rows in (truth - away, truth + away))
-    corpus = summed(make_lda(400, components=truth, length=200, prior=1.0).counts)
-    prior = np.ones(3)
-    found = as_far_as_words_say(begin_at, end_at, prior, corpus.source, corpus)
-    reached = reach(begin_at, prior / 3, corpus.unigram)[:, None]
-    assert np.allclose(found, begin_at + 0.75 * reached * (end_at - begin_at))
-    assert l1_error(found, truth) < 0.6 * l1_error(end_at, truth)
-    assert np.allclose(as_far_as_words_say(begin_at, truth, prior, corpus.source, corpus), truth)
+    corpus = summed(make_lda(400, components=truth, length=200, prior=[2.0, 0.7, 0.3]).counts)
+    prior = np.array([2.0, 0.7, 0.3])
+    far, near = ((1 - part) * truth + part / 40 for part in (0.3, 0.01))
+    assert np.array_equal(as_far_as_words_say(far, truth, prior, corpus.source, corpus), truth)
+    reached = reach(near, prior / 3, corpus.unigram)[:, None]
+    assert reached.min() < 0.5
+    found = as_far_as_words_say(near, truth, prior, corpus.source, corpus)
+    assert np.allclose(found, near + reached * (truth - near), rtol=1e-12)
 
 
 def test_a_topic_goes_as_far_as_its_share_allows():

@@ -89,8 +89,8 @@ class HiddenMarkov(MixtureModel):
     >>> from polyad.datasets import make_hmm
     >>> sample = make_hmm(20, 200, 8, 3)
     >>> model = HiddenMarkov(3).fit(sample.X, sample.lengths)
-    >>> model.diagnostics_.start, model.transmat_.shape, model.emissionprob_.shape
-    ('moments', (3, 3), (3, 8))
+    >>> model.transmat_.shape, model.emissionprob_.shape
+    ((3, 3), (3, 8))
     >>> model.predict([sample.X[:5, 0], sample.X[5:8, 0]]).shape
     (8,)
     """
@@ -103,7 +103,7 @@ class HiddenMarkov(MixtureModel):
         start: Literal["auto", "moments", "seeds"] = "auto",
         window: int | None = None,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         smoothing: float = 0.01,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -28,8 +28,6 @@ POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their mea
 MOSTLY_OWN = 2.0  # one over the part of a topic that no mixture of the others explains, from which it goes all the way
 JUDGED_DOCUMENTS = 400  # of which half of the tokens are predicted from the other half
 SHARE_ITERATIONS = 8  # for each of them
-SHORTER = 0.75  # of the way of topics near the truth, where words are predicted better by it; of half of it topics lose
-CLEARLY = 0.001  # bits per token that a shorter way must predict better by: as much is chance in these documents
 FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: its total was too small
 OTHER_TOTAL = 0.25  # times the total in use, under which they must gain as much: totals in doubt were too large by four
 
@@ -116,22 +114,21 @@ def has_long_documents(corpus: SummedCounts) -> bool:
 def as_far_as_words_say(
     topics: FloatArray, polished: FloatArray, prior: FloatArray, some: Source, corpus: SummedCounts
 ) -> FloatArray:
-    """Return topics of the moments after they went with the passes as far as they reach, or as words are told best.
+    """Return topics of the moments after they went with the passes as far as they reach, or all the way.
 
-    Moments are noisy and have no bias, passes the other way round: between the two, words that topics hardly have are
-    predicted better than by either, the more so the more documents there are.
-
-    A start far from the truth goes all the way. Topics were polished under a prior and are judged under it: where its
-    total is wrong, they gain by making up for that, and lead away. So the gain must be there under a smaller total too.
+    They go all the way where words say that they did not start near the truth. Topics were polished under a prior and
+    are judged under it: where its total is too large, they gain by making up for that, and lead away. So the gain must
+    be there under a smaller total as well.
     """
     n_views = len(corpus.source.widths)  # whose topics sum to 1 each
 
-    def bits(part: FloatArray | float, times: float = 1.0) -> float:
-        return predicted_bits((part * polished + (1 - part) * topics) / n_views, times * prior, some)
+    def gain(times: float) -> float:
+        before, after = (predicted_bits(rows / n_views, times * prior, some) for rows in (topics, polished))
+        return before - after
 
-    far = all(bits(0.0, times) > bits(1.0, times) + FAR_BEHIND for times in (1.0, OTHER_TOTAL))
-    reached = np.ones((len(topics), 1)) if far else reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
-    part = SHORTER * reached if bits(SHORTER * reached) < bits(reached) - CLEARLY else reached
+    if all(gain(times) > FAR_BEHIND for times in (1.0, OTHER_TOTAL)):
+        return polished
+    part = reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
     return part * polished + (1 - part) * topics
 
 
