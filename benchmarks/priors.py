@@ -283,7 +283,7 @@ def half_million() -> Iterator[Row]:
     off, fast = (LDA(100, polish=polish).fit(learn).components_ for polish in ("off", "fast"))
     fast = fast[match_rows(fast, off)]
     truth = completion_bits(sample.components, prior, judge)
-    for part in (0.0, 0.5, 2 / 3, 1.0):
+    for part in (0.0, 0.5, 0.7, 0.8, 1.0):
         topics = part * fast + (1 - part) * off
         shared = np.minimum(topics[match_rows(topics, sample.components)], sample.components).sum(axis=1).mean()
         what = f"{n:,} short documents, {part:.2f} of the way that they go (truth {truth:.3f} bits): shared mass, bits"

@@ -100,6 +100,13 @@ MUTANTS = [
         f"{PRIOR}::test_prediction_does_not_lower",
     ),
     Mutant(
+        "c0-second-opinion",
+        OWN_PRIOR,
+        '"triples of words": begun.concentration, "pairs": by_pairs}',
+        '"pairs": by_pairs}',
+        f"{CONSISTENT}::test_a_total_below_one",
+    ),
+    Mutant(
         "c0-error",
         MOMENT_PRIOR,
         "max(self.half + self.twice - 2, 1e-12)",

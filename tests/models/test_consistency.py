@@ -9,6 +9,7 @@ import pytest
 from polyad import LDA, DiscreteICA, PolylingualLDA, SingleTopic
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
 from polyad.metrics import l1_error, match_rows
+from polyad.models import NoiseWarning
 
 SHARES = {
     "flat": np.full(5, 0.2),
@@ -154,6 +155,17 @@ def test_weights_of_single_topics():
     fitted = SingleTopic(5, polish="off").fit(sample.counts)
     order = match_rows(fitted.components_, sample.components)
     assert np.abs(fitted.weights_[order] - sample.intensities.mean(axis=0)).max() < 0.01
+
+
+def test_a_total_below_one_has_a_second_opinion():
+    """Pairs say .16 where .1 is right, with a standard error of 15%, triples .3: a warning. Flat shares have none."""
+    sample = drawn_views(PRIORS["giant 0.1"], "Poisson", 32000, 2)
+    with pytest.warns(NoiseWarning, match="0.3 by triples of words, 0.16 by pairs"):
+        PolylingualLDA(5, polish="off").fit(sample.counts)
+    sample = drawn_views(PRIORS["flat 0.1"], "Poisson", 32000, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert 0.09 < PolylingualLDA(5, polish="off").fit(sample.counts).doc_topic_prior_.sum() < 0.11
 
 
 @pytest.mark.parametrize(("law", "seed"), [("fixed", 1), ("heavy tail", 1), ("heavy tail", 2)])

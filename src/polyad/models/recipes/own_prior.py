@@ -154,22 +154,23 @@ def estimated_prior(
     """Return the topics' shares of the mean document times the total that these documents tell, K.
 
     The total is that of the third moment if polishing has begun with it, or that of pairs of words. Where documents
-    have hardly more than one topic, the third moment is nearly the same for every total below one.
+    have hardly more than one topic, the third moment is nearly the same for every total below one. Still, where its
+    total is far from that of pairs, the topics that it led to are not right, and pairs are told by them.
     """
     by_pairs, shares = estimate_concentration(raw, components, mean_document(source))
     prior = by_pairs * at_least_some(shares)
     if not begun.is_own or begun.concentration is None:
         return prior
-    told: dict[str, float] = {}
+    told = {"triples of words": begun.concentration, "pairs": by_pairs}
+    error = 0.0  # of triples, which tell nothing where the total is found from pairs
     if begun.concentration >= 1:
-        prior = begun.concentration * document_shares(components, source)
-        told = {
+        prior, error = begun.concentration * document_shares(components, source), begun.total_error
+        told |= {
             "triples of words": begun.by_triples or begun.concentration,
             "prediction": begun.by_prediction or begun.concentration,
-            "pairs": by_pairs,
         }
     known_shares = total_error(prior, effective_documents(source, weights))
-    warn_of_total(prior, max(known_shares, begun.total_error if told else 0.0), told)
+    warn_of_total(prior, max(known_shares, error), told)
     return prior
 
 
