@@ -182,9 +182,16 @@ MUTANTS = [
     Mutant(
         "words-decide-how-far",
         DIRICHLET,
-        "if before > after + FAR_BEHIND:",
-        "if before < after + FAR_BEHIND:",
+        "bits(topics, times) > bits(polished, times) + FAR_BEHIND",
+        "bits(topics, times) < bits(polished, times) + FAR_BEHIND",
         f"{PRIOR}::test_words_say_how_far",
+    ),
+    Mutant(
+        "far-under-one-total",
+        DIRICHLET,
+        "for times in (1.0, OTHER_TOTAL))",
+        "for times in (1.0, 1.0))",
+        f"{CONSISTENT}::test_a_total_too_large",
     ),
     Mutant(
         "documents-or-tokens",

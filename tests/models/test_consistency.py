@@ -156,6 +156,16 @@ def test_weights_of_single_topics():
     assert np.abs(fitted.weights_[order] - sample.intensities.mean(axis=0)).max() < 0.01
 
 
+@pytest.mark.parametrize(("law", "seed"), [("fixed", 1), ("heavy tail", 1), ("heavy tail", 2)])
+def test_a_total_too_large_does_not_lead_topics_away(law, seed):
+    """Totals are found as 30 to 40 where 20 is right: passes gain under them alone, by topics that make up for it."""
+    sample = drawn_lda(PRIORS["giant 20"], law, 2000, seed)
+    models = [LDA(5, polish=polish).fit(sample.counts) for polish in ("off", "fast")]
+    off, fast = (l1_error(model.components_, sample.components) for model in models)
+    assert models[1].diagnostics_.concentration > 25
+    assert fast <= 1.03 * off
+
+
 @pytest.mark.parametrize("n_documents", [4000, pytest.param(32000, marks=pytest.mark.slow)])
 def test_topics_that_are_nearly_alike_are_not_driven_apart(n_documents):
     topics = np.random.default_rng(0).dirichlet(np.full(400, 0.1), 5)

@@ -28,7 +28,8 @@ POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their mea
 MOSTLY_OWN = 2.0  # one over the part of a topic that no mixture of the others explains, from which it goes all the way
 JUDGED_DOCUMENTS = 400  # of which half of the tokens are predicted from the other half
 SHARE_ITERATIONS = 8  # for each of them
-FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: topics that go together
+FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: its total was too small
+OTHER_TOTAL = 0.25  # times the total in use, under which they must gain as much: totals in doubt were too large by four
 
 
 def planned_bytes(corpus: SummedCounts, n_components: int, method: str | Diagonaliser, seconds: float) -> int:
@@ -115,11 +116,16 @@ def as_far_as_words_say(
 ) -> FloatArray:
     """Return topics of the moments after they went with the passes as far as they reach, or all the way.
 
-    They go all the way where words say that they did not start near the truth.
+    They go all the way where words say that they did not start near the truth. Topics were polished under a prior and
+    are judged under it: where its total is wrong, they gain by making up for that, and lead away. So the gain must be
+    there under a smaller total too.
     """
     n_views = len(corpus.source.widths)  # whose topics sum to 1 each
-    before, after = (predicted_bits(rows / n_views, prior, some) for rows in (topics, polished))
-    if before > after + FAR_BEHIND:
+
+    def bits(rows: FloatArray, times: float) -> float:
+        return predicted_bits(rows / n_views, times * prior, some)
+
+    if all(bits(topics, times) > bits(polished, times) + FAR_BEHIND for times in (1.0, OTHER_TOTAL)):
         return polished
     part = reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
     return part * polished + (1 - part) * topics
