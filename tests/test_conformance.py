@@ -208,6 +208,24 @@ def test_weights_are_repetitions(model):
             said(data, sample_weight=bad)
 
 
+SEVERAL = {name: model for name, model in ESTIMATORS.items() if model.n_views != 1}
+TEXTS = ["sun and rain", "wind and rain"] * (len(COUNTS) // 2)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [TEXTS, np.array(TEXTS, dtype=object), COUNTS[:, :12].astype(complex), np.full((len(COUNTS), 12), np.inf)],
+    ids=["texts", "array of texts", "complex", "infinite"],
+)
+@pytest.mark.parametrize("model", SEVERAL.values(), ids=SEVERAL)
+def test_errors_name_the_view_that_they_are_about(model, view):
+    data = (COUNTS[:, :12], view) if model.n_views == 2 else ([COUNTS[:, :12], COUNTS[:, 12:24], view],)
+    name, others = ("Y", "X") if model.n_views == 2 else ("View 2", "View [01]|X")
+    with pytest.raises(ValueError, match=rf"\b{name} (is|has) ") as error:
+        model(2).fit(*data)
+    assert re.search(rf"\b({others}) (is|has) ", str(error.value)) is None
+
+
 @every
 def test_scores_are_numbers_and_prefer_the_data(model):
     estimator = fitted(model)

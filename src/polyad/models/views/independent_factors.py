@@ -238,7 +238,8 @@ class IndependentFactors(FactorModel):
         _refuse_few(views, 2)
         if self.observation != "auto":
             return self.observation
-        return "poisson" if all(kind_of(view) in ("counts", "categorical") for view in views) else "gaussian"
+        kinds = {kind_of(view, f"View {number}") for number, view in enumerate(views)}
+        return "poisson" if kinds <= {"counts", "categorical"} else "gaussian"
 
     def _is_sparse(self, views: Any) -> bool:
         return isinstance(views, list | tuple) and all(is_sparse(view) for view in views)
@@ -343,12 +344,8 @@ def _refuse_few(views: Any, least: int) -> None:
 
 def _source_of(views: Any, counts: bool, least: int) -> Source:
     _refuse_few(views, least)
-    sources = []
-    for number, view in enumerate(views):
-        try:
-            sources.append(count_blocks(view) if counts else signal_blocks(view))
-        except ValueError as error:
-            raise ValueError(f"View {number}: {error}") from None
+    read = count_blocks if counts else signal_blocks
+    sources = [read(view, name=f"View {number}") for number, view in enumerate(views)]
     widths = [source.n_columns for source in sources]
     if len(set(widths)) > 1:
         raise ValueError(f"The views have {widths} columns; exchangeable views have the same ones.")
