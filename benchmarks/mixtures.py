@@ -129,7 +129,7 @@ def gaussian(full, only):
             continue
         draw = make_spherical_mixture(2 * N, M, K, separation=separation, random_state=1)
         X, new = draw.X[:N], draw.X[N:]
-        rows = []
+        rows, fits = [], []
         for name, model in (
             ("polyad", SphericalMixture(K)),
             ("polyad, moments alone", SphericalMixture(K, start="moments", max_iter=0)),
@@ -142,6 +142,7 @@ def gaussian(full, only):
             with warnings.catch_warnings(action="ignore"):
                 fitted, seconds = timed(lambda model=model, X=X: model.fit(X))
             error = error_of(fitted.means_, draw.means)
+            fits.append(fitted)
             rows.append(
                 {
                     "method": name,
@@ -149,8 +150,13 @@ def gaussian(full, only):
                     "nats": fitted.score(X),
                     "new nats": fitted.score(new),
                     "error of means": error,
+                    "of one point": int((fitted.weights_ * N < 1.5).sum()),
                 }
             )
+        alone = np.any([(fit.weights_ * N < 1.5)[fit.predict(X)] for fit in fits], axis=0)
+        if alone.any():
+            for row, fit in zip(rows, fits):
+                row[f"nats of the other {N - alone.sum():,}"] = float(fit.score_samples(X)[~alone].mean())
         show(title, rows)
 
 
@@ -176,7 +182,7 @@ def hmmlearn_peer(data):
     K, X, lengths, new = int(data["K"]), data["X"], data["lengths"], data["new"]
     found = []
     for seed in range(STARTS):
-        model = kinds[str(data["emission"])](K, n_iter=200, tol=1e-5 * len(X), random_state=seed)
+        model = kinds[str(data["emission"])](K, n_iter=200, tol=1e-6 * len(X), random_state=seed)
         _, seconds = timed(lambda model=model: model.fit(X, lengths))
         shown = {"categorical": "emissionprob_", "gaussian": "means_", "poisson": "lambdas_"}[str(data["emission"])]
         scores = model.score(X, lengths) / len(X), model.score(new, data["new_lengths"]) / len(new)

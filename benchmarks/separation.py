@@ -99,7 +99,7 @@ def compare(title: str, data: Iterable[tuple[np.ndarray, Truth]], K: int, left_o
             results.append((*judged(unmixing, X, mixing), seconds))
         first, second, seconds = np.mean(results, axis=0)
         base = base or seconds
-        print(f"{name:20}{first:10.5f}{second:10.2f}{seconds:9.3f}{seconds / base:7.1f}", flush=True)
+        print(f"{name:20}{first:10.5f}{second:10.2f}{seconds:9.4f}{seconds / base:7.2f}", flush=True)
 
 
 KINDS: dict[str, Any] = {"super": "super", "sub": "sub", "skewed": "skewed", "all kinds": ("super", "sub", "skewed")}

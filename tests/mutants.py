@@ -23,6 +23,7 @@ GIVEN, MATCHED = f"{PRIOR}::test_what_the_user_gives_helps", f"{PRIOR}::test_a_g
 GENERALISED = f"{GAMMA}::test_generalised_slices_are_differences"
 OWN_PRIOR, LDA_MODEL, SHAPES = "models/recipes/own_prior.py", "models/topics/lda.py", "models/topics/discrete_ica.py"
 TOPIC_PRIOR, TOLD = "inference/topic_prior.py", "tests/inference/test_topic_prior.py"
+ALIGNED = "models/views/polylingual.py"
 MOMENT_PRIOR, DIRICHLET = "models/recipes/moment_prior.py", "models/recipes/dirichlet.py"
 
 
@@ -87,9 +88,37 @@ MUTANTS = [
     Mutant(
         "c0-doubt",
         OWN_PRIOR,
-        "max(told) <= AGREE * min(told)",
-        "max(told) > AGREE * min(told)",
+        "max(totals) <= AGREE * min(totals)",
+        "max(totals) > AGREE * min(totals)",
         f"{PRIOR}::test_totals_that_agree",
+    ),
+    Mutant(
+        "c0-never-lower",
+        OWN_PRIOR,
+        "LARGEST))) if step > 0 else None",
+        "LARGEST))) if step != 0 else None",
+        f"{PRIOR}::test_prediction_does_not_lower",
+    ),
+    Mutant(
+        "c0-error",
+        MOMENT_PRIOR,
+        "max(self.half + self.twice - 2, 1e-12)",
+        "max(self.half * self.twice - 2, 1e-12)",
+        f"{PRIOR}::test_the_error_of_a_total_by_triples",
+    ),
+    Mutant(
+        "c0-of-aligned-texts",
+        ALIGNED,
+        "c0 = USUAL_CONCENTRATION if own is None else own",
+        "c0 = USUAL_CONCENTRATION",
+        f"{CONSISTENT}::test_aligned_texts",
+    ),
+    Mutant(
+        "prior-of-aligned-texts",
+        ALIGNED,
+        "prior = own * shares_of_documents",
+        "prior = 0.01 * shares_of_documents",
+        f"{CONSISTENT}::test_aligned_texts",
     ),
     # What the user gives.
     Mutant(
@@ -146,9 +175,16 @@ MUTANTS = [
     Mutant(
         "reach-swapped",
         DIRICHLET,
-        "part * polished.components + (1 - part) * topics",
-        "(1 - part) * polished.components + part * topics",
+        "return part * polished + (1 - part) * topics",
+        "return (1 - part) * polished + part * topics",
         f"{PRIOR}::test_a_topic_goes_as_far",
+    ),
+    Mutant(
+        "words-decide-how-far",
+        DIRICHLET,
+        "< bits(reached) - CLEARLY else",
+        "< bits(reached) - 9 else",
+        f"{PRIOR}::test_words_say_how_far",
     ),
     Mutant(
         "documents-or-tokens",
@@ -198,7 +234,7 @@ MUTANTS = [
         "gamma-fallback-weight",
         SHAPES,
         "np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0)",
-        "1.0",
+        "np.clip(1.0, 0.0, 1.0)",
         f"{GAMMA}::test_lengths_with_a_heavy_tail",
     ),
     Mutant(
@@ -319,7 +355,28 @@ MUTANTS = [
         f"{TOLD}::test_what_is_told_equals",
     ),
     Mutant(
-        "topic-prior-alike", TOPIC_PRIOR, "M * different > allowed or", "", f"{TOLD}::test_words_that_all_topics_have"
+        "topic-prior-alike",
+        TOPIC_PRIOR,
+        "if shared > max(allowed,",
+        "if shared > 100 + max(allowed,",
+        f"{TOLD}::test_words_that_all_topics_have",
+    ),
+    Mutant(
+        "topic-prior-many-words",
+        TOPIC_PRIOR,
+        "min(MOST_SHARED, MOST_ALIKE * deviation)",
+        "MOST_SHARED",
+        f"{TOLD}::test_topics_of_many_words",
+    ),
+    Mutant(
+        "topic-prior-pairs",
+        TOPIC_PRIOR,
+        "others**2 / (2 * (",
+        "others**2 / (200 * (",
+        f"{TOLD}::test_what_is_told_equals",
+    ),
+    Mutant(
+        "topic-prior-wide", TOPIC_PRIOR, "SMOOTHING < K * b < WIDE or", "SMOOTHING < K * b or", f"{TOLD}::test_too_few"
     ),
     Mutant(
         "topic-prior-tokens",

@@ -248,9 +248,11 @@ def told_smoothing(first, second):
     pairs = [(k, j) for k in range(K) for j in range(K) if k != j]
     chances = {pair: weights[pair[0]] * weights[pair[1]] for pair in pairs}
     different = sum(chances[pair] * product[pair] for pair in pairs) / sum(chances.values())
-    effective = 1 / sum(weights**2)
-    error = same / (M * effective * (effective - 1) / 2) ** 0.5
-    if different > 1.25 / M + 2.5 * error or same <= 1 / M:
+    if M * same <= 1:
+        return None
+    shared = (M * different - 1) / (M * same - 1)
+    spread = sum((chance / sum(chances.values())) ** 2 for chance in chances.values())  # both orders of a pair are one
+    if shared > max(min(0.05, 2 / (M - 1) ** 0.5), 3 * (2 * spread / (M - 1)) ** 0.5):
         return None
     b = max((1 - same) / (M * same - 1), 0.1 / K)
-    return b if K * b <= 2 or (first + second).sum() >= 10 * K * M else None
+    return b if K * b <= 2 or K * b >= 8 or (first + second).sum() >= 10 * K * M else None

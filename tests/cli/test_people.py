@@ -81,7 +81,7 @@ def test_every_warning_of_a_fit_is_in_words_for_people():
         told = for_people(sentence.replace("(3): 3.", f"(3): {reason}."))
         assert not FOREIGN.search(told), told
     with pytest.warns(NoiseWarning) as caught:
-        warn_of_total(np.full(3, 0.2), 5.0, (1.0, 2.0, 4.0))
+        warn_of_total(np.full(3, 0.2), 0.5, {"triples of words": 1.0, "pairs": 4.0})
     told = for_people(str(caught[0].message))
     assert re.fullmatch(r"These documents hardly tell .* \(error \d+% or more\)\. Give more documents.*", told)
 

@@ -164,10 +164,10 @@ def test_folders_that_are_no_checkpoint(tmp_path):
     one.release()
     Checkpoint(tmp_path / "run").release()
     about = tmp_path / "run" / "checkpoint.json"
-    about.write_text(about.read_text().replace('"version": 1', '"version": 99'))
+    about.write_text(about.read_text().replace('"version": 2', '"version": 99'))
     with pytest.raises(CheckpointError, match="version 99"):
         Checkpoint(tmp_path / "run")
-    about.write_text(about.read_text().replace("99", "1").replace('"numba": "', '"numba": "9'))
+    about.write_text(about.read_text().replace("99", "2").replace('"numba": "', '"numba": "9'))
     with pytest.raises(CheckpointError, match=r"was made with .*numba 9.*Go on with the same"):
         Checkpoint(tmp_path / "run")
 
@@ -180,6 +180,35 @@ def test_a_damaged_result_is_named(shards, tmp_path):
     file.write_bytes(raw)
     with pytest.raises(ValueError, match=f"{file.name} is damaged"):
         LDA(3, polish=1).fit(shards, checkpoint=tmp_path / "run")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "json"])
+def test_a_flipped_bit_in_a_kept_state_is_named(shards, tmp_path, suffix):
+    """Wherever it is: in the numbers themselves, which any reader would take, or in what tells them apart."""
+    with use(Checkpoint(tmp_path / "run", 1)):
+        _, states = step(remember, shards, new_states(shards), 1.0)
+        (file,) = (tmp_path / "run").glob(f"states-*/shard-00001*{suffix}")
+        raw = file.read_bytes()
+        for at in range(0, len(raw), max(len(raw) // 40, 1)):
+            file.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
+            with pytest.raises(CheckpointError, match=rf"{file.name} is damaged.*begin anew"):
+                states[1]
+        file.write_bytes(raw)
+        assert states[1][1] is None
+        assert states[0][0].size
+
+
+def test_a_damaged_state_is_found_when_a_run_goes_on(shards, tmp_path):
+    with use(Checkpoint(tmp_path / "run", 1)):
+        step(remember, shards, new_states(shards), 1.0)
+    file = max((tmp_path / "run").glob("states-*/*.npy"))
+    raw = file.read_bytes()
+    file.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    with use(Checkpoint(tmp_path / "run", 1)) as runner:
+        _, states = step(remember, shards, new_states(shards), 1.0)
+        assert runner.n_replayed == 1
+        with pytest.raises(CheckpointError, match=f"{file.name} is damaged: its sum"):
+            step(remember, shards, states, 2.0)
 
 
 def test_rows_and_totals_come_back_as_they_were(tmp_path):

@@ -17,6 +17,7 @@ from polyad import LDA, DiscreteICA, SingleTopic
 from polyad.corpus import CorpusError, index
 from polyad.datasets import make_lda
 from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
+from polyad.engine.blocks import Block
 from polyad.engine.cluster.steps import Step
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
 from polyad.io import fingerprint
@@ -166,6 +167,40 @@ def test_data_in_memory_are_sent_once_to_the_worker_that_keeps_them():
     assert sent == [["a"], ["b"], ["b"]]
 
 
+def test_data_in_memory_travel_once_through_the_passes_of_a_real_cluster(two, monkeypatch):
+    client, sent = two[0], []
+    real = client.scatter
+
+    def scatter(value, *args, **options):
+        values = value if isinstance(value, list) else [value]
+        sent.extend(part.start for part in values if isinstance(part, Block))
+        return real(value, *args, **options)
+
+    monkeypatch.setattr(client, "scatter", scatter)
+    with tiny_cuts(shard=1400, block=1 << 17, rows=1 << 12):
+        source = count_blocks(SAMPLE.counts)
+        assert source.n_shards == 4
+        with use(DaskRunner(client)) as runner:
+            totals = [runner.total(tokens_of_block, source) for _ in range(3)]
+            assert sorted(sent) == sorted(source.edges[:-1])
+            sent.clear()
+            states = new_states(source)
+            for number in range(1, 4):
+                found, states = runner.step(counted_step, source, states)
+                assert found == number * SAMPLE.counts.sum()
+    assert totals == [SAMPLE.counts.sum()] * 3
+    assert sorted(sent) == sorted(source.edges[:-1])
+
+
+def tokens_of_block(block):
+    return float(block.tokens.sum())
+
+
+def counted_step(shard, state):
+    number = (state or 0) + 1
+    return float(number * shard.tokens.sum()), number
+
+
 def test_data_in_memory_give_the_same_bytes_through_several_passes(two):
     with tiny_cuts(shard=1400, block=1 << 17, rows=1 << 12):
         expected = fingerprint(LDA(3, polish=4).fit(SAMPLE.counts))
@@ -185,6 +220,7 @@ def test_workers_come_and_go(shards):
                 if report.name == "_pair_products":
                     made.scale(3)
                 if report.name == "em_step":
+                    client.wait_for_workers(3, timeout=120)  # Dask itself may fail over one that dies as it starts
                     kill_a_worker(made, -1)
 
         with use(DaskRunner(client)), listening(listen):

@@ -26,7 +26,7 @@ from polyad.engine import (
     use,
     write_shards,
 )
-from polyad.engine.runners import current_runner, runner_of
+from polyad.engine.runners import current_runner, in_this_thread, runner_of
 from polyad.engine.sums import tree_sum
 from sharded import doubled_shares, products, tiny_cuts
 
@@ -387,3 +387,34 @@ def test_a_runner_of_the_caller_keeps_its_threads():
     assert own_threads() - before
     runner.close()
     assert own_threads() <= before
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_one_shard_adds_up_as_several_threads_do(n_threads, monkeypatch):
+    """The short way of a pass over one shard: the same tree, and the same report."""
+    tiny_cuts(monkeypatch)
+    source = signal_blocks(np.random.default_rng(0).standard_normal((300, 4)) * 1e3)
+    one = source.shard(0)
+    alone = type(source)((one,), source.widths)
+    reports = []
+    with use(n_threads), listening(reports.append):
+        found = total(awkward_block, alone)
+    expected = tree_sum(awkward_block(block) for block in one.blocks)
+    assert np.array_equal(found[0], expected[0])
+    assert found[1] == expected[1]
+    assert [(report.done, report.n_shards) for report in reports] == [(1, 1)]
+
+
+def test_little_work_stays_in_the_thread_of_the_caller():
+    with use(3) as threads:
+        with in_this_thread(little=False):
+            assert current_runner() is threads
+        with in_this_thread(little=True):
+            assert current_runner().n_threads == 1
+        assert current_runner() is threads
+
+    class Own(Threads):
+        """A runner of a user."""
+
+    with use(Own(2)) as own, in_this_thread(little=True):
+        assert current_runner() is own

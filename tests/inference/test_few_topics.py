@@ -13,10 +13,11 @@ from polyad.inference import polish as polish_topics
 from polyad.inference.cells import padded_vector, topic_table
 from polyad.inference.expectation import Iterations, TopicTable, em_step, prepare_documents
 from polyad.inference.few_topics import few_bytes, few_step, has_many, places_for, prepare_few
-from polyad.inference.polish import polish_bytes
+from polyad.inference.polish import _Run, polish_bytes
 from polyad.inference.presets import PRESETS, Preset
 from polyad.io import fingerprint
-from polyad.models.recipes import moment_start
+from polyad.metrics import l1_error
+from polyad.models.recipes import dirichlet, moment_start
 from purity import Checking
 from sharded import tiny_cuts
 
@@ -106,7 +107,8 @@ def test_a_document_without_a_word_has_no_topics(few_are_kept):
 @pytest.fixture
 def many_topics(monkeypatch, few_are_kept):
     """A fit of a few topics takes the way of many: some from the moments, the others from documents."""
-    monkeypatch.setattr(moment_start, "MOST_BY_MOMENTS", 6)
+    for module in (moment_start, dirichlet):
+        monkeypatch.setattr(module, "MOST_BY_MOMENTS", 6)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -177,6 +179,84 @@ def test_topics_from_documents_get_more_passes():
     assert (many.least_passes, many.most_passes) == (6, 6)
     assert few.for_corpus(many_shards=True, many_topics=True) == few
     assert PRESETS["full"].for_corpus(many_shards=True, many_topics=False) == PRESETS["full"]
+
+
+def test_many_topics_of_long_documents_begin_with_rounds():
+    fast, of = PRESETS["fast"], {"many_topics": True, "long_documents": True}
+    found = fast.for_corpus(many_shards=False, **of)
+    assert (found.rounds, found.least_passes, found.most_passes) == (6, 16, 16)
+    assert [number for number in range(1, 17) if found.begins_a_round(number)] == [1, 3, 5, 7, 9, 11]
+    assert [number for number in range(1, 17) if found.is_in_a_round(number)] == list(range(1, 13))
+    found = fast.for_corpus(many_shards=True, **of)
+    assert (found.rounds, found.most_passes) == (2, 6)
+    assert [Preset(n, n).for_corpus(many_shards=False, **of).rounds for n in range(6)] == [0, 0, 0, 0, 1, 1]
+    assert PRESETS["full"].for_corpus(many_shards=False, **of).most_passes == PRESETS["full"].most_passes
+    assert fast.for_corpus(many_shards=False, many_topics=False, long_documents=True) == fast
+
+
+def a_run(n_passes, table=None):
+    """Passes so far, and then a round with given topics."""
+    run = _Run(halves(X), np.ones(200), 240, START, PRIOR, None, True)
+    for _ in range(n_passes):
+        run.go_on()
+    if table is not None:
+        run.table = table
+    return run
+
+
+def test_a_round_begins_with_the_topics_that_words_have_anywhere(few_are_kept, monkeypatch):
+    monkeypatch.setattr(few_topics, "LEAST_TOKENS", -1.0)
+    monkeypatch.setattr(few_topics, "LEAST_PLACES", 64)
+    run = a_run(2)
+    topics = run.table.topics[:, :K].astype(float)
+    run.go_on(anew=True, in_a_round=True)
+    of_words = topics / topics.sum(axis=1, keepdims=True)  # under a flat prior, whatever the document
+    expected = SAMPLE.counts.sum(axis=0)[:, None] * of_words
+    assert np.allclose(sum(run.tokens)[:, :K], expected, rtol=1e-4, atol=2e-3)  # kept in parts of a token, 16 bits each
+
+
+def test_documents_forget_their_shares(few_are_kept):
+    settled = a_run(4)
+    fresh = a_run(1, settled.table)
+    for run in (settled, fresh):
+        run.go_on(anew=True, in_a_round=True)
+    assert fresh.table.topics.tobytes() == settled.table.topics.tobytes()
+    for run in (settled, fresh):
+        run.go_on(in_a_round=True)
+    assert sum(fresh.tokens).tobytes() == sum(settled.tokens).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rounds_make_better_topics_of_long_documents(monkeypatch):
+    """As many passes with rounds and without, on documents of 200 topics: nearer to the truth, and better bits."""
+    sample = make_lda(500, 1500, 200, length=800, prior=0.05, topic_prior=0.03, random_state=1)
+    new = make_lda(100, 1500, 200, length=800, prior=0.05, components=sample.components, random_state=2).counts
+    with_rounds = LDA(200, polish=16).fit(sample.counts)
+    monkeypatch.setattr(dirichlet, "LONG_DOCUMENTS", np.inf)
+    without = LDA(200, polish=16).fit(sample.counts)
+    errors, bits = (
+        [judge(it) for it in (with_rounds, without)]
+        for judge in (
+            lambda it: l1_error(it.components_, sample.components),
+            lambda it: completion_bits(it.components_, it.doc_topic_prior_, new),
+        )
+    )
+    assert errors[0] < 0.9 * errors[1]
+    assert bits[0] < bits[1] - 0.015
+
+
+LONG = make_lda(300, 300, 30, length=500, prior=0.1, topic_prior=0.05, random_state=1)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rounds_give_the_same_bytes_everywhere(many_topics, tmp_path):
+    expected = fingerprint(LDA(20, polish=6, n_jobs=1).fit(LONG.counts))
+    order = np.random.default_rng(1).permutation(300)
+    assert fingerprint(LDA(20, polish=6, n_jobs=2).fit(LONG.counts[order])) == expected
+    shards = write_shards(count_blocks(LONG.counts), tmp_path / "shards")
+    assert fingerprint(LDA(20, polish=6).fit(shards)) == expected
+    with use(Checking()):
+        assert fingerprint(LDA(20, polish=6).fit(LONG.counts)) == expected
 
 
 def test_memory_goes_with_the_topics_of_a_document():

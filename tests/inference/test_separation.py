@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from polyad.datasets.signals import make_ica
 from polyad.engine import signal_blocks
+from polyad.inference import separation
 from polyad.inference.scores import (
     _BENDS,
     _SLOPES,
@@ -183,3 +184,47 @@ def test_at_rest_no_two_sources_depend_on_each_other():
     dependence = tally(Y, scores)[0] @ Y.T / 3000
     assert np.abs(dependence - np.diag(np.diag(dependence))).max() < 1e-8
     assert np.allclose((Y**2).mean(axis=1), 1, atol=1e-10)
+
+
+def start_of(draw):
+    mean, covariance = draw.X.mean(axis=0), np.cov(draw.X.T, bias=True)
+    values, vectors = np.linalg.eigh(covariance)
+    return signal_blocks(draw.X), mean, covariance, (vectors / np.sqrt(values)).T
+
+
+def test_a_step_that_promises_little_is_the_last_and_no_pass_looks_back(monkeypatch):
+    draw = make_ica(4000, 4, sources=("super", "skewed"), random_state=5)
+    start = start_of(draw)
+    passes = []
+    counted = separation._pass
+    monkeypatch.setattr(separation, "_pass", lambda *args: passes.append(1) or counted(*args))
+    whole = separate(*start, tol=1e-9, max_newton=100)
+    n_whole = len(passes)
+    soon = separate(*start, tol=1e-9, max_newton=100, max_fits=2, enough=0.02 * 16)
+    assert soon.converged
+    assert len(passes) - n_whole < n_whole - 2
+    # Far less than the error of either, which the sample has.
+    assert amari_distance(soon.unmixing, np.linalg.inv(whole.unmixing)) < 0.2 * amari_distance(
+        whole.unmixing, draw.mixing
+    )
+
+
+def test_what_steps_tell_of_the_hessian_spares_some(monkeypatch):
+    """Sources that are loud together, as voices are: the Hessian of independent ones is wrong for them."""
+    rng = np.random.default_rng(1)
+    loud = np.exp(rng.standard_normal((6000, 1)))
+    draw = make_ica(6000, 5, random_state=1)
+    sources = loud * rng.laplace(size=(6000, 5))
+    X = sources @ draw.mixing.T
+    mean, covariance = X.mean(axis=0), np.cov(X.T, bias=True)
+    unmixing = np.linalg.inv(draw.mixing) + 0.02 * rng.standard_normal((5, 5))
+    unmixing /= np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
+    steps = []
+    for remembered in (5, 0):
+        monkeypatch.setattr(separation, "REMEMBERED", remembered)
+        found = separate(
+            signal_blocks(X), mean, covariance, unmixing, max_fixed=0, max_fits=1, tol=1e-4, max_newton=200
+        )
+        assert found.converged
+        steps.append(found.n_newton)
+    assert steps[0] < 0.5 * steps[1]

@@ -109,6 +109,8 @@ def block_edges(rows: Any) -> set[int]:
     The blocks have about the same size, and there is an even number of them, so that threads end together.
     """
     n_rows = rows.shape[0]
+    if not is_sparse(rows) and rows.size <= BLOCK_CELLS and n_rows <= BLOCK_ROWS:
+        return {0, int(n_rows)}
     cells = rows.indptr if is_sparse(rows) else np.arange(n_rows + 1, dtype=np.int64) * rows.shape[1]
     total = int(cells[-1] - cells[0])
     is_small = total <= BLOCK_CELLS and n_rows <= BLOCK_ROWS

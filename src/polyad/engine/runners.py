@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
@@ -95,6 +95,10 @@ class Threads:
 
     def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
         """Return the sum of ``function(block, *shared)`` over the small blocks of all shards."""
+        if source.n_shards == 1:
+            shard = source.shard(0)
+            if self.n_threads == 1 or len(shard.blocks) == 1:
+                return _total_here(function, shard, shared)
         return tree_sum(self.shard_totals(function, source, shared))
 
     def step(
@@ -187,6 +191,15 @@ class Threads:
                     source.announce(number + 1)
                 yield work(number)
                 tell(function.__name__, number + 1, source.n_shards, time.perf_counter() - started)
+
+
+def _total_here(function: Callable[..., Result], shard: Block, shared: tuple[Any, ...]) -> Result:
+    """Return the sum over the blocks of the only shard, in this thread: what hands out work costs more than little."""
+    started = time.perf_counter()
+    with single_threaded_blas():
+        found = tree_sum(function(block, *shared) for block in shard.blocks)
+    tell(function.__name__, 1, 1, time.perf_counter() - started)
+    return found
 
 
 @dataclass
@@ -294,6 +307,14 @@ def use(runner: Runner | int | None = None) -> Iterator[Runner]:
             # Left to the collector of garbage, the threads would stay for as long as anything, such as the traceback
             # of an error, still knows the runner.
             chosen.threads.close()
+
+
+def in_this_thread(little: bool) -> AbstractContextManager[Any]:
+    """Run the passes of the body in the thread of the caller where they would run in several and do little.
+
+    What runs elsewhere, on a cluster or with a runner of the user's own, stays there.
+    """
+    return use(1) if little and type(_chosen.get()) is Threads else nullcontext()
 
 
 def current_runner() -> Runner:

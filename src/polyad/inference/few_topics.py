@@ -26,7 +26,7 @@ from polyad.inference.kernels.topics import PAD, DocumentCells, EStep, TopicRows
 
 MANY_TOPICS = 128  # from which on documents keep only their own: below, vector registers are faster at all of them
 LEAST_TOKENS = 0.01  # of a topic that a document keeps
-LEAST_PLACES, CELLS_FOR_A_PLACE = 32, 4  # for topics of a document: so many, and one more for so many different words
+LEAST_PLACES, CELLS_FOR_A_PLACE = 32, 8  # for topics of a document: so many, and one more for so many different words
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def places_for(n_cells: NDArray[np.integer], K: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> places_for(np.array([0, 60, 900]), 500)
-    array([ 32,  48, 272])
+    array([ 32,  48, 144])
     """
     wanted = np.minimum(LEAST_PLACES + n_cells.astype(np.int64) // CELLS_FOR_A_PLACE, K)
     return -(-wanted // PAD) * PAD

@@ -54,7 +54,7 @@ class Polished:
     view_tokens: FloatArray  # expected tokens of each topic in each view of the corpus, views x K
     # Log-likelihood per token that each pass found, of the topics it saw (before rare words are shrunk). From the
     # second pass on documents do not see their own tokens, and tokens not their own vote: it then estimates how well
-    # the topics predict.
+    # the topics predict. Passes that begin a round see both.
     objective: tuple[float, ...]
     edges: tuple[int, ...]  # the first word of each view, and the number of all words
     # Tokens that the prior adds to every word of each topic, views x K; None: the usual ones, split by topics' tokens.
@@ -121,6 +121,11 @@ def polish(
     the document. EM then spreads documents over many topics that are too sharp, most of all where stop words are left
     in. So from the second pass on a token sees the shares that the other tokens give, as in a collapsed sampler.
 
+    Long documents settle on a few of many topics before these are what they could be, wherever topics start, and the
+    others are lost to them. So for many topics and long documents there are first ``preset.rounds`` of two passes. In
+    the first of a round documents forget their shares and look at all topics again: a token has the topics that its
+    word has anywhere. In both there is one iteration for each document, so that topics change before documents settle.
+
     Topics are renewed after each half of the documents, or after each quarter of many. Were it after all of them, two
     documents that share a word and leave out their own tokens would go on swapping what they think of it, and steps
     beyond the change would make that worse from pass to pass.
@@ -156,7 +161,7 @@ def polish(
     )
     for number in range(1, preset.most_passes + 1):
         with one_round(number, preset.most_passes, passes=len(groups)) as found:
-            run.go_on()
+            run.go_on(anew=preset.begins_a_round(number), in_a_round=preset.is_in_a_round(number))
             found.append(run.objective[-1])
         if preset.has_enough(run.gained, number, run.n_topics, float(word_totals.sum())):
             break
@@ -219,11 +224,17 @@ class _Run:
         gains = (later.frequent - before.frequent for before, later in pairwise(self.found[-3:]))
         return max(gains) / max(self.n_documents, 1)
 
-    def go_on(self) -> None:
-        """Run a pass: the E step, the M step and new topics, for each group of documents in turn."""
-        first = not self.found
-        iterations = Iterations(INNER, warm=not first, relaxation=SHARES_RELAXATION if self.leave_out else 0.0)
+    def go_on(self, *, anew: bool = False, in_a_round: bool = False) -> None:
+        """Run a pass: the E step, the M step and new topics, for each group of documents in turn.
+
+        ``anew`` forgets the shares of documents, as in the first pass; ``in_a_round`` iterates them only once.
+        """
+        first = anew or not self.found
+        relaxation = SHARES_RELAXATION if self.leave_out and not in_a_round else 0.0
+        iterations = Iterations(1 if in_a_round else INNER, warm=not first, relaxation=relaxation)
         likelihood = Likelihood(0.0, 0.0)
+        if first:  # responsibilities of own tokens are forgotten as well
+            self.table = replace(self.table, token_scale=None)
         for turn, group in enumerate(self.groups):
             (fresh, found), self.states[turn] = step(self.step, group, self.states[turn], self.table, iterations)
             likelihood += found

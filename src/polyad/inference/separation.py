@@ -7,7 +7,10 @@ the smaller the error. A pass gives what the next step needs, and the likelihood
 halved.
 """
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +23,7 @@ from polyad.moments.views.cross import centred_columns
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
+REMEMBERED = 5  # steps
 HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 
@@ -75,7 +79,8 @@ def separate(
         Scores are fitted anew after so many steps and then kept, with which steps need fewer passes; None for all
         steps, so that it is forgotten where they began.
     enough
-        Converged as well when two steps in a row have gained less than this of the log-likelihood of all rows.
+        Converged as well when a step with scores of all rows promises less than this of their log-likelihood. That
+        step is made, and no pass looks back at it.
     few
         Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
     """
@@ -84,19 +89,21 @@ def separate(
     unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
     scores = fitted_scores(pieces, few.n_rows, fun)
     sums, n_newton = _pass(source, mean, unmixing, scores), 0
-    gains = [np.inf, np.inf]
+    memory: deque[_Turn] = deque(maxlen=REMEMBERED)
     while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
-        step = _newton_step(sums, scores, source.n_rows)
-        if max_fits is None or n_newton < max_fits:
+        step = _newton_step(sums, scores, source.n_rows, memory)
+        if n_newton > 0 and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
+            return Separation(_moved(unmixing, covariance, step)[0], n_fixed, n_newton + 1, gradient, True)
+        fits = max_fits is None or n_newton < max_fits
+        if fits:
             scores = fitted_scores(sums.pieces, source.n_rows, fun)
         moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
-        unmixing, sums, gain = moved
-        gains.append(source.n_rows * gain)
+        before, (unmixing, sums, made) = sums, moved
+        if not fits:  # of gradients with the same scores
+            memory.append(_Turn(made, sums.products - before.products))
         n_newton += 1
-        if max(gains[-2:]) < enough:
-            return Separation(unmixing, n_fixed, n_newton, _dependence(sums), True)
     return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
 
 
@@ -130,15 +137,38 @@ def _fixed_point(
             return unmixing, n_steps, sums.pieces
 
 
-def _newton_step(sums: Sums, scores: Scores, n_rows: int) -> FloatArray:
+@dataclass(frozen=True)
+class _Turn:
+    """A step that was made, and by how much it changed the gradient: K x K each."""
+
+    step: FloatArray
+    change: FloatArray
+
+    @cached_property
+    def curvature(self) -> float:
+        """The product of the two, above 0 where the likelihood bends as it should."""
+        return float(np.vdot(self.step, self.change))
+
+
+def _newton_step(sums: Sums, scores: Scores, n_rows: int, memory: Iterable[_Turn] = ()) -> FloatArray:
     """Return the relative step D: sources y become (I + D) y.
 
     For independent sources the Hessian couples D_ij with D_ji alone (Pham and Garat): one system of two equations for
-    each pair, whose smallest eigenvalue is kept away from 0.
+    each pair, whose smallest eigenvalue is kept away from 0. Real sources are loud and silent together, and what the
+    last steps have found of the Hessian is put in as L-BFGS does (Ablin, Cardoso and Gramfort 2018).
     """
-    return _solved_pairs(
-        sums.products, scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows), LEAST_CURVATURE
+    turns = [turn for turn in memory if turn.curvature > 0]
+    gradient, shares = sums.products.copy(), []
+    np.fill_diagonal(gradient, 0.0)
+    for turn in reversed(turns):
+        shares.append(float(np.vdot(turn.step, gradient)) / turn.curvature)
+        gradient -= shares[-1] * turn.change
+    step = _solved_pairs(
+        gradient, scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows), LEAST_CURVATURE
     )
+    for turn, share in zip(turns, reversed(shares)):
+        step -= (share + float(np.vdot(turn.change, step)) / turn.curvature) * turn.step
+    return np.asarray(step)
 
 
 @compiled
@@ -165,26 +195,34 @@ def _improved(
     scores: Scores,
     sums: Sums,
     step: FloatArray,
-) -> tuple[FloatArray, Sums, float] | None:
-    """Return the unmixing matrix after a step, halved until the likelihood rises, its sums, and what it gained.
+) -> tuple[FloatArray, Sums, FloatArray] | None:
+    """Return the unmixing matrix after a step, halved until the likelihood rises, its sums, and the step itself.
 
     Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
     """
     before = scores.mean_loss(sums.pieces, source.n_rows)
-    identity = np.eye(step.shape[0])
     for _ in range(HALVINGS):
-        change = identity + step
-        sign, volume = np.linalg.slogdet(change)
-        if sign > 0:
-            moved = change @ unmixing
-            scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))  # variances stay 1
-            moved /= scales[:, None]
+        moved, volume = _moved(unmixing, covariance, step)
+        if np.isfinite(volume):
             new = _pass(source, mean, moved, scores)
-            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume + np.log(scales).sum())
+            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume)
             if gain > -HARMLESS * step.shape[0]:
-                return moved, new, gain
+                return moved, new, step
         step = step / 2
     return None
+
+
+def _moved(unmixing: FloatArray, covariance: FloatArray, step: FloatArray) -> tuple[FloatArray, float]:
+    """Return the unmixing matrix after a step, and the logarithm of its volume over that before.
+
+    Variances of sources stay 1. The volume is -inf where the step turns it inside out.
+    """
+    change = np.eye(step.shape[0]) + step
+    sign, volume = np.linalg.slogdet(change)
+    moved = change @ unmixing
+    scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))
+    moved /= scales[:, None]
+    return moved, float(volume - np.log(scales).sum()) if sign > 0 else -np.inf
 
 
 def _dependence(sums: Sums) -> float:

@@ -4,6 +4,7 @@ Words of a topic that is drawn from a symmetric Dirichlet distribution, b on eac
 (b + 1) / (M b + 1) in expectation, and products with the words of another topic that sum to 1 / M. Expected tokens of
 one half of the documents times those of the other are free of the noise of counting, so that these two sums can be read
 off the tables that polishing has anyway: the first tells b, and the second whether such a prior is what topics have.
+Where all topics share a part of what stands out in them, as topics of text do, b from the first is wrong by that part.
 """
 
 import numpy as np
@@ -14,13 +15,14 @@ from polyad.inference.kernels.topics import half_products, topic_sums
 
 SMOOTHING = 2.0  # tokens that the prior of topics adds to every word, over all topics together, where data do not tell
 LEAST_SMOOTHING = 0.1  # that data can tell: a word must stay possible in every topic
-# Times as alike as a symmetric prior makes them that two topics may be, and standard errors beyond that. Topics of text
-# are 4 to 12 times as alike: their frequent words are those of all, and tokens on all words alike are no model of that.
-# Five topics of which two are the same but for a tenth are 1.8 times as alike, and their passes want the usual tokens.
-MOST_ALIKE, STANDARD_ERRORS = 1.25, 2.5
-# Tokens for each word and topic from which the data tell that more than SMOOTHING is right. Tokens of fewer are spread
-# over topics by the passes themselves, and to add all of the prior to them counts it twice.
-ENOUGH_TOKENS = 10.0
+# What different topics may share of what stands out in a topic, S - 1/M over s - 1/M for products S of different topics
+# and s of the same: b errs by as much. On samples of the prior .05 is where the passes no longer gain by it. Topics of
+# text share .06 (AP, K = 100) to .3; there the stricter bound is the second, in standard deviations of the product of
+# two topics of the prior, of which they are 7 to 39 apart. Chance alone may bring few topics of few words beyond both.
+MOST_SHARED, MOST_ALIKE, STANDARD_ERRORS = 0.05, 2.0, 3.0
+# A prior between the usual one and WIDE, in tokens over all topics, needs as many tokens for each word and topic: of
+# fewer, expected tokens are spread over topics by the passes themselves, and all of the prior counts that twice.
+ENOUGH_TOKENS, WIDE = 10.0, 8.0
 
 
 def split_smoothing(tokens: FloatArray) -> FloatArray:
@@ -67,10 +69,16 @@ def told_smoothing(first: Table, second: Table, K: int) -> float | None:
     squares = products[:K] / weights**2  # of each topic
     same, others = float(weights @ squares), 1 - float(weights @ weights)
     different = (overlap - float(products.sum())) / others
-    n_pairs = others / float(weights @ weights) ** 2 / 2
-    allowed = MOST_ALIKE + STANDARD_ERRORS * same * np.sqrt(M / n_pairs)
-    if M * different > allowed or M * same <= 1:
+    contrast = M * same - 1
+    if contrast <= 0:
+        return None
+    # Products of different topics are uncorrelated, with the variance (M - 1) / (M (M b + 1))^2, and M b + 1 is
+    # (M - 1) / contrast: the standard deviation of the shared part does not depend on b.
+    n_pairs = others**2 / (2 * (float(weights @ weights) ** 2 - float((weights**4).sum())))
+    shared, deviation = (M * different - 1) / contrast, (M - 1) ** -0.5
+    allowed = min(MOST_SHARED, MOST_ALIKE * deviation)
+    if shared > max(allowed, STANDARD_ERRORS * deviation * n_pairs**-0.5):
         return None
     b = max((1 - same) / (M * same - 1), LEAST_SMOOTHING / K)
-    can_tell = K * b <= SMOOTHING or of_topics.sum() >= ENOUGH_TOKENS * K * M
+    can_tell = not SMOOTHING < K * b < WIDE or of_topics.sum() >= ENOUGH_TOKENS * K * M
     return b if can_tell else None

@@ -30,16 +30,23 @@ def remember_columns(model: Any, X: Any, n_columns: int, *, reset: bool) -> None
         validate_data(model, X, reset=reset, skip_check_array=True)
     elif reset:
         model.n_features_in_ = n_columns
-        if hasattr(model, "feature_names_in_"):
-            del model.feature_names_in_
+        remember_no_names(model)
     else:
         refuse_other_number(model, n_columns)
+
+
+def remember_no_names(model: Any) -> None:
+    """Forget the names of columns of another fit."""
+    if hasattr(model, "feature_names_in_"):
+        del model.feature_names_in_
 
 
 def signal_source(model: Any, X: Any, *, reset: bool) -> Source:
     """Return measurements as a source; the number and names of their columns are set in a fit, or compared."""
     X = matrix_of(X)
-    if not is_parts(X) and not isinstance(X, Source):
+    if reset and type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and min(X.shape) > 1:
+        remember_no_names(model)  # there is nothing that scikit-learn's checks could find
+    elif not is_parts(X) and not isinstance(X, Source):
         # Values are checked on the way into a source, whose message names the cell.
         least = 2 if reset else 1
         X = validate_data(model, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=least)

@@ -13,9 +13,9 @@ CHUNK_ROWS = 1 << 10
 UsedColumns = slice | NDArray[np.intp]
 
 
-def chunks(n_rows: int) -> Iterator[slice]:
+def chunks(n_rows: int, longest: int = CHUNK_ROWS) -> Iterator[slice]:
     """Cut a number of rows into an even number of equal slices whose products stay in the cache."""
-    n_chunks = 2 * -(-max(n_rows, 1) // (2 * CHUNK_ROWS))
+    n_chunks = 2 * -(-max(n_rows, 1) // (2 * longest))
     edges = [n_rows * chunk // n_chunks for chunk in range(n_chunks + 1)]
     return (slice(first, last) for first, last in pairwise(edges))
 

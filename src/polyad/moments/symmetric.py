@@ -67,6 +67,7 @@ def outer_cube(vector: FloatArray) -> FloatArray:
     return vector[:, None, None] * vector[:, None] * vector
 
 
+PAIR_ROWS = 1 << 11  # words at a time: a K x K x K tensor is added for every part
 SINGLE_FROM = 48  # components from which products are made with seven digits, and added up with sixteen
 
 
@@ -150,7 +151,8 @@ def factorial_third(source: Source, whitener: FloatArray, weights: CountWeights)
     corners, pairs = total(_third_sums, source, loadings, used, weights.cubes, weights.pairs, whitener @ weights.mean)
     loadings = loadings[used]
     corrections = subtract_diagonal(pairs, (2 / 3) * weights.diagonal[used], loadings)
-    corners -= sum_over(lambda rows: _pair_corners(loadings[rows], corrections[rows]), chunks(loadings.shape[0]))
+    parts = chunks(loadings.shape[0], PAIR_ROWS)
+    corners -= sum_over(lambda rows: _pair_corners(loadings[rows], corrections[rows]), parts)
     return mirrored(corners)
 
 

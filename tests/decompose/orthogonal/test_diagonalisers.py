@@ -4,6 +4,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.decompose import DIAGONALISERS, diagonaliser, jacobi, power, tensor_power
+from polyad.decompose.diagonalisation import turned_slices
 from polyad.decompose.energy import off_diagonal_energy
 from polyad.decompose.orthogonal.contractions import contract
 from polyad.decompose.orthogonal.jacobi import _sweeps
@@ -70,7 +71,7 @@ def test_derivatives_among_rotations(P, K):
     V, _ = np.linalg.qr(rng.standard_normal((K, K)))
     B = rng.standard_normal((K, K))
     B = B - B.T
-    here = Curvature.at(stack, V)
+    here = Curvature.at(stack.transpose(1, 0, 2), V)
     assert here.objective == pytest.approx(objective(stack, V))
     h = 1e-4
     ahead, behind = (objective(stack, V @ linalg.expm(sign * h * B)) for sign in (1, -1))
@@ -82,7 +83,7 @@ def test_derivatives_among_rotations(P, K):
         plane = np.zeros((K, K))
         plane[i, k], plane[k, i] = 1.0, -1.0
         fall = -(plane * hessian.times(plane)).sum() / 2
-        assert here.planes[i, k] == pytest.approx(fall, rel=1e-6, abs=1e-6 * np.abs(here.planes).max())
+        assert hessian.planes[i, k] == pytest.approx(fall, rel=1e-6, abs=1e-6 * np.abs(hessian.planes).max())
 
 
 def test_newton_steps_end_at_a_maximum():
@@ -94,7 +95,7 @@ def test_newton_steps_end_at_a_maximum():
     assert n_iter < 12
     assert np.allclose(rotation.T @ rotation, np.eye(12), atol=1e-12)
     there = Curvature.at(tensor, rotation)
-    assert there.planes[~np.eye(12, dtype=bool)].min() > 0
+    assert Hessian.at(there).planes[~np.eye(12, dtype=bool)].min() > 0
     assert there.objective > objective(tensor, V)
 
 
@@ -232,3 +233,25 @@ def test_registry():
     assert diagonaliser("power") is power
     with pytest.raises(ValueError, match="method is 'nope'; give one of 'jacobi'"):
         diagonaliser("nope")
+
+
+@pytest.mark.parametrize("K", [6, 44])
+def test_slices_are_turned_in_parts(K):
+    """With many components the parts of a stack are turned by several threads; below, all at once."""
+    rng = np.random.default_rng(0)
+    stack = rng.standard_normal((13, K, K))
+    rotation, _ = np.linalg.qr(rng.standard_normal((K, K)))
+    expected = np.einsum("ia,pij,jb->pab", rotation, stack, rotation, optimize=True)
+    assert np.allclose(turned_slices(stack, rotation), expected, atol=1e-12)
+
+
+def test_seven_digits_end_at_the_same_maximum(monkeypatch):
+    tensor, _ = noisy_tensor(44, 0.02)
+    found = power(tensor)
+    monkeypatch.setattr("polyad.decompose.orthogonal.power.SINGLE_FROM", 1000)
+    exact = power(tensor)
+    assert found.converged
+    assert exact.converged
+    shared = np.abs(found.rotation.T @ exact.rotation)
+    assert np.allclose(shared.max(axis=1), 1, atol=1e-9)
+    assert np.allclose(found.rotation.T @ found.rotation, np.eye(44), atol=1e-12)

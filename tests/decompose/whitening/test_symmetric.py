@@ -7,7 +7,7 @@ from scipy.sparse.linalg import aslinearoperator
 from polyad.datasets import make_lda
 from polyad.decompose import RankError, whiten
 from polyad.decompose.whitening import symmetric as whitening_module
-from polyad.decompose.whitening.lanczos import largest_eigenpairs
+from polyad.decompose.whitening.lanczos import _orthonormal_part, largest_eigenpairs
 from polyad.engine import count_blocks
 from polyad.moments import raw_moments
 
@@ -148,3 +148,22 @@ def test_gap_and_noise():
     assert np.isclose(whitening.gap, 2.0)
     assert np.isclose(whitening.noise, 0.5)
     assert whiten(aslinearoperator(np.diag([4.0, 2.0])), 2).gap == np.inf
+
+
+def test_new_directions_are_orthonormal_and_make_the_image():
+    """However uneven the sizes of the columns are, and however nearly some of them depend on the others."""
+    rng = np.random.default_rng(0)
+    even = rng.standard_normal((300, 8))
+    uneven = even * 10.0 ** np.arange(0, -8, -1)
+    dependent = even.copy()
+    dependent[:, 5] = dependent[:, 2] + 1e-9 * rng.standard_normal(300)
+    for image in (even, 1e-9 * even, uneven, dependent):
+        scale = np.abs(image).max()
+        block, coupling = _orthonormal_part(image, scale)
+        assert block.shape[1] == 8
+        assert np.allclose(block.T @ block, np.eye(8), atol=1e-14)
+        assert np.allclose(block @ coupling, image, atol=1e-14 * scale)
+    dependent[:, 5] = dependent[:, 2]
+    block, coupling = _orthonormal_part(dependent, 1.0)
+    assert block.shape[1] == 7
+    assert np.allclose(block @ coupling, dependent, atol=1e-10)

@@ -11,7 +11,9 @@ from polyad.inference.mixtures.gaussian import (
     CovarianceRule,
     GaussianMixtureParameters,
     gaussian_log_densities,
+    polish_few,
     polish_gaussian,
+    polish_one_more,
 )
 from polyad.inference.mixtures.moves import best_moves, parameters_of_one
 from polyad.inference.mixtures.seeds import SAMPLE_ROWS, group_sums, sample_size, seeded_groups
@@ -41,6 +43,18 @@ def test_groups_are_at_rest():
     means = np.stack([points[groups == k].mean(axis=0) for k in range(5)])
     distances = ((points[:, None] - means) ** 2).sum(axis=2)
     assert (distances.argmin(axis=1) == groups).mean() > 0.97
+
+
+def test_groups_may_rest_sooner():
+    """Half of the points may still move: one step of k-means, and each point is where its nearest seed is."""
+    points = RNG.standard_normal((300, 3))
+    soon, late = seeded_groups(points, 5, at_rest=1.0), seeded_groups(points, 5)
+    spread = [
+        sum(((points[groups == k] - points[groups == k].mean(axis=0)) ** 2).sum() for k in range(5))
+        for groups in (soon, late)
+    ]
+    assert spread[1] <= spread[0]
+    assert not np.array_equal(soon, late)
 
 
 def test_seeds_are_the_same_every_time_and_wherever_the_points_lie():
@@ -134,6 +148,53 @@ def test_a_move_frees_a_component_from_a_shared_group():
     assert after.objective[-1] > before.objective[-1] + 0.5
     errors = min(np.abs(after.mixture.means[list(order)] - CENTRES).max() for order in permutations(range(4)))
     assert errors < 0.6
+
+
+def spread_group():
+    """Twelve groups, eleven components, and one of a single point: the last group is spread over all of them."""
+    M, K, n = 60, 12, 100
+    centres = 3 * np.eye(M)[:K]
+    points = np.repeat(centres, n, axis=0) + np.random.default_rng(3).standard_normal((K * n, M))
+    mixture = GaussianMixtureParameters(
+        np.append(np.full(K - 1, 1 / K), 1e-3), np.vstack([centres[:-1], points[:1]]), np.append(np.ones(K - 1), 0.5)
+    )
+    rule = CovarianceRule("spherical", False, 1e-6, np.ones(()), 1.0)
+    return points, centres, polish_gaussian(signal_blocks(points), mixture, rule, max_iter=99, tol=1e-6).mixture, rule
+
+
+def test_a_group_that_all_components_share_gets_one_of_its_own():
+    points, centres, rest, rule = spread_group()
+    nearest = np.sqrt(((rest.means[:, None] - centres) ** 2).sum(axis=2)).min(axis=0)
+    assert nearest[-1] > 3  # EM has come to rest without it
+    (move,) = best_moves(points, rest, rule, 3)
+    assert move.split is None
+    assert move.gain > 0
+    assert move.mixture.weights.sum() == pytest.approx(1.0)
+    after = polish_gaussian(signal_blocks(points), move.mixture, rule, max_iter=50, tol=1e-6).mixture
+    assert np.sqrt(((after.means[:, None] - centres) ** 2).sum(axis=2)).min(axis=0).max() < 1.2
+
+
+@pytest.mark.parametrize("kind", ["spherical", "diag", "full"])
+def test_a_component_is_added_by_em_of_the_whole_mixture(kind):
+    """One more component, with the mixture as it is: the gain is that of the definition, and never falls."""
+    mixture = fitted(POINTS, np.minimum(LABELS, 2), kind)
+    rule = CovarianceRule(kind, False, 1e-6, None, 0.0)
+    densities = gaussian_log_densities(signal_blocks(POINTS), mixture)
+    covariance = {"spherical": np.ones(1), "diag": np.ones((1, 2)), "full": np.eye(2)[None]}[kind]
+    one = GaussianMixtureParameters(np.array([0.2]), CENTRES[[3]], covariance)
+    gains = [polish_one_more(POINTS, densities, one, rule, max_iter=n)[1] for n in (1, 2, 3, 6)]
+    assert (np.diff(gains) >= -1e-9).all()
+    alone = gaussian_log_densities(signal_blocks(POINTS), GaussianMixtureParameters(np.ones(1), one.means, covariance))
+    assert gains[0] == pytest.approx((np.logaddexp(np.log(0.8) + densities, np.log(0.2) + alone) - densities).sum())
+    assert polish_one_more(POINTS, densities, one, rule, max_iter=9, needed=1e9)[1] == pytest.approx(gains[2])
+
+
+def test_passes_end_where_they_cannot_reach_what_is_needed():
+    rule = CovarianceRule("spherical", False, 1e-6, None, 0.0)
+    start = GaussianMixtureParameters(np.full(2, 0.5), np.array([[9.0, 9.0], [11.0, 11.0]]), np.full(2, 50.0))
+    soon = polish_few(POINTS, start, rule, max_iter=40, tol=0.0, needed=1e9)[1]
+    assert soon == polish_few(POINTS, start, rule, max_iter=2, tol=0.0)[1]
+    assert polish_few(POINTS, start, rule, max_iter=40, tol=0.0)[1] > soon
 
 
 def test_where_all_is_well_there_is_no_move():

@@ -7,9 +7,10 @@ import pytest
 from scipy import stats
 
 from oracles import chain_by_enumeration, class_log_likelihood, gaussian_mixture_log_likelihoods
+from polyad.datasets import make_hmm
 from polyad.engine import aligned, count_blocks, signal_blocks
 from polyad.engine.sequences import sequences_of
-from polyad.inference.mixtures import chains
+from polyad.inference.mixtures import chains, gaussian
 from polyad.inference.mixtures.chains import (
     Chain,
     chain_log_likelihood,
@@ -19,7 +20,7 @@ from polyad.inference.mixtures.chains import (
     stationary,
 )
 from polyad.inference.mixtures.classes import ClassMixture, class_log_likelihoods, class_posterior, polish_classes
-from polyad.inference.mixtures.emissions import Bernoulli, Gaussian, Multinomial
+from polyad.inference.mixtures.emissions import Bernoulli, Gaussian, Multinomial, Poisson
 from polyad.inference.mixtures.gaussian import (
     CovarianceRule,
     GaussianMixtureParameters,
@@ -222,6 +223,16 @@ def test_relaxed_passes_come_to_the_same_rest_in_fewer():
     assert len(relaxed.objective) < 0.6 * len(plain.objective)
 
 
+def test_a_component_that_dies_overflows_nowhere():
+    """Weights of 1e-300 and less, stretched: no warning, and weights that add up to 1."""
+    before = GaussianMixtureParameters(np.array([1.0, 1e-290]), POINTS[:2], np.array([1.0, 1.0]))
+    after = GaussianMixtureParameters(np.array([1.0, 0.0]), POINTS[:2], np.array([1.0, 1e-8]))
+    for pair in ((before, after), (after, before)):
+        found = gaussian._stretched(*pair, 8.0)
+        assert found.weights.sum() == pytest.approx(1.0)
+        assert np.isfinite(found.covariances).all()
+
+
 def test_points_that_a_component_lacks_leave_it_as_it_was():
     far = GaussianMixtureParameters(np.array([0.5, 0.5]), np.array([[5.0] * 3, [1e6] * 3]), np.array([1.0, 2.0]))
     rule = CovarianceRule("spherical", False, 0.0, None, 0.0)
@@ -291,6 +302,31 @@ def test_one_pass_of_baum_and_welch_against_every_path():
 def test_passes_of_chains_never_go_downhill():
     found = polish_chain(source_of_sequences(), chain(), max_iter=30, tol=1e-8, prior=0.1)
     assert (np.diff(found.objective) >= -1e-10).all()
+
+
+@pytest.mark.parametrize("kind", ["categorical", "poisson", "gaussian"])
+def test_relaxed_passes_of_chains_come_to_rest_where_em_does(kind, monkeypatch):
+    sample = make_hmm(6, 60, 4, 2, emission=kind, random_state=2)
+    rows = np.eye(4)[sample.X[:, 0]] if kind == "categorical" else sample.X
+    zeros = np.zeros(4)
+    rng = np.random.default_rng(5)
+    shown = {
+        "categorical": Multinomial(rng.dirichlet(np.full(4, 5.0), 2)),
+        "poisson": Poisson(rng.gamma(5.0, size=(2, 4))),
+        "gaussian": Gaussian(rng.standard_normal((2, 4)), np.ones((2, 4)), zeros, zeros, zeros, 0.0),
+    }[kind]
+    begin = Chain(np.array([0.5, 0.5]), np.array([[0.6, 0.4], [0.4, 0.6]]), shown)
+    blocks = count_blocks if kind != "gaussian" else signal_blocks
+    source = sequences_of(blocks(rows), sample.lengths, order="given")
+    relaxed = polish_chain(source, begin, max_iter=3000, tol=1e-9, prior=0.1)
+    monkeypatch.setattr(chains, "MOST_STRETCH", 1.0)
+    plain = polish_chain(source, begin, max_iter=3000, tol=1e-9, prior=0.1)
+    assert (np.diff(relaxed.objective) >= 0).all()
+    assert relaxed.converged
+    assert plain.converged
+    assert relaxed.objective[-1] == pytest.approx(plain.objective[-1], abs=1e-5)
+    if kind == "categorical":  # the other states are told apart at once
+        assert len(relaxed.objective) < 0.8 * len(plain.objective)
 
 
 def test_ranges_of_sequences_change_nothing(monkeypatch):

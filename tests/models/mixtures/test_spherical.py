@@ -261,3 +261,30 @@ def test_components_that_overlap_are_found_as_from_the_truth(seed):
     assert model.score(draw.X) > truth.score(draw.X) - 2e-3
     one = GaussianMixture(20, covariance_type="spherical", random_state=seed, max_iter=300).fit(draw.X)
     assert model.score(draw.X) > one.score(draw.X)
+
+
+def test_moments_that_em_rests_at_need_no_other_start(monkeypatch):
+    """Groups that lie apart: seeds are not even made, and all groups are found."""
+    draw = make_spherical_mixture(4000, 12, 5, separation=8.0, random_state=2)
+
+    def never(*args, **options):
+        raise AssertionError("seeds were made")
+
+    monkeypatch.setattr("polyad.models.mixtures.spherical.seed_start", never)
+    model = SphericalMixture(5).fit(draw.X)
+    assert model.diagnostics_.start == "moments"
+    assert np.abs(model.means_[matched(model.means_, draw.means)] - draw.means).max() < 0.3
+    overlapping = make_spherical_mixture(4000, 12, 5, separation=1.0, random_state=2)
+    with pytest.raises(AssertionError, match="seeds were made"):
+        SphericalMixture(5).fit(overlapping.X)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 3])
+def test_no_component_is_left_to_one_point_in_many_columns(seed):
+    """A group that all components share gets one of its own: all fifty means are found, and no point has its own."""
+    draw = make_spherical_mixture(20_000, 200, 50, separation=6.0, random_state=seed)
+    model = SphericalMixture(50).fit(draw.X)
+    assert model.weights_.min() * 20_000 > 50
+    means = model.means_[matched(model.means_, draw.means)]
+    assert np.sqrt(((means - draw.means) ** 2).sum(axis=1)).max() < 2

@@ -16,8 +16,8 @@ from polyad.inference.polish import polish as run_passes
 from polyad.inference.presets import PRESETS
 from polyad.metrics import l1_error, match_rows
 from polyad.models import NoiseWarning
-from polyad.models.recipes.dirichlet import polish_topics, reach
-from polyad.models.recipes.moment_prior import start_at_usual_total
+from polyad.models.recipes.dirichlet import as_far_as_words_say, polish_topics, reach
+from polyad.models.recipes.moment_prior import WhitenedMoments, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, SummedCounts, start_from_moments
 from polyad.models.recipes.own_prior import (
     begin,
@@ -71,7 +71,7 @@ def test_exact_moments_tell_the_total_and_the_topics(prior):
     topics = np.random.default_rng(0).dirichlet(np.full(30, 0.3), 4)
     corpus = corpus_of(make_lda(50, components=topics, length=100, prior=1.0).counts)
     _, own = start_at_usual_total(raw_population(topics, prior), corpus, 4, "jacobi", 2.0)
-    assert own.is_sharp()
+    assert own.sides().is_sharp
     assert np.isclose(own.total, prior.sum(), rtol=0.06)
     exact = own.start(prior.sum()).topics
     assert np.allclose(exact[match_rows(exact, topics)], topics, atol=1e-8)
@@ -135,15 +135,16 @@ def test_the_total_of_a_giant_is_near_or_a_warning_says_that_it_is_not(law, seed
 
 def test_totals_that_agree_pass_without_a_word():
     flat = np.full(5, 0.9)
-    warn_of_total(flat, 1000.0, (4.0, 5.0, 4.5))
+    by = ("triples of words", "prediction", "pairs")
+    warn_of_total(flat, 0.03, dict(zip(by, (4.0, 5.0, 4.5))))
     for told in ((1.2, 3.0, 3.0), (3.0, 1.2, 3.0), (3.0, 3.0, 1.2)):
         with pytest.warns(NoiseWarning, match="do not tell the total of the prior well"):
-            warn_of_total(flat, 1000.0, told)
+            warn_of_total(flat, 0.03, dict(zip(by, told)))
     with pytest.warns(NoiseWarning, match=r"1\.2 by triples of words, 3 by prediction, 5 by pairs"):
-        warn_of_total(flat, 1000.0, (1.2, 3.0, 5.0))
-    warn_of_total(flat, 1000.0)
+        warn_of_total(flat, 0.03, dict(zip(by, (1.2, 3.0, 5.0))))
+    warn_of_total(flat, 0.03)
     with pytest.warns(NoiseWarning, match="standard error"):
-        warn_of_total(GIANT, 100.0)
+        warn_of_total(GIANT, total_error(GIANT, 100.0))
 
 
 @pytest.mark.parametrize("prior", [np.full(5, 0.2), GIANT, np.array([0.02, 0.05])])
@@ -174,8 +175,45 @@ def test_words_have_a_say_in_a_sharp_total():
     corpus = summed(rng.multinomial(100, shares @ topics)[:8000])
     raw = raw_moments(corpus.source, LENGTH_POWER)
     _, own = start_at_usual_total(raw, corpus, 5, "power", 2.0)
-    assert own.is_sharp()
+    assert own.sides().is_sharp
     assert begin(raw, corpus, 5, "power", polished=False).concentration > 1.4 * own.total
+
+
+def test_the_log_says_where_there_is_no_total(caplog):
+    """Thirty topics of three hundred short documents: the third moment is noise."""
+    told = make_lda(2000, 300, 5, length=100, prior=0.2).counts
+    for counts, n_components, is_said in ((told, 5, False), (make_lda(300, 3000, 30, length=30).counts, 30, True)):
+        caplog.clear()
+        with caplog.at_level("INFO", logger="polyad"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = LDA(n_components, polish="off").fit(counts)
+        assert ("No total of a Dirichlet prior explains" in caplog.text) == is_said
+        assert (model.diagnostics_.concentration == 2.0) == is_said
+
+
+def test_prediction_does_not_lower_a_total():
+    """Shares that are most probable predict best with half the total of a wide prior, or less."""
+    sample = make_lda(8000, 300, 5, length=100, prior=20 * GIANT / GIANT.sum(), random_state=21)
+    corpus = summed(sample.counts)
+    raw = raw_moments(corpus.source, LENGTH_POWER)
+    _, own = start_at_usual_total(raw, corpus, 5, "power", 2.0)
+    begun = begin(raw, corpus, 5, "power", polished=False)
+    assert not own.sides().is_sharp
+    assert begun.by_prediction < 0.8 * begun.by_triples
+    assert begun.concentration == begun.by_triples == own.total
+    assert begun.total_error > 0.25
+
+
+@pytest.mark.parametrize(("n_documents", "prior"), [(2000, 1.0), (8000, 1.0), (8000, 4.0), (2000, 0.2)])
+def test_the_error_of_a_total_by_triples(n_documents, prior):
+    """Over some samples the total errs as its standard error says, from a third of it to a half more."""
+    found, errors = [], []
+    for seed in range(6):
+        corpus = summed(make_lda(n_documents, 300, 5, length=100, prior=prior, random_state=seed).counts)
+        _, own = start_at_usual_total(raw_moments(corpus.source, LENGTH_POWER), corpus, 5, "power", 2.0)
+        found.append(np.log(own.total / (5 * prior)))
+        errors.append(own.sides().error)
+    assert 0.3 < np.sqrt(np.mean(np.square(found))) / np.median(errors) < 1.5
 
 
 def test_exact_pairs_tell_the_total():
@@ -242,6 +280,21 @@ def test_weights_reach_the_moments(weights):
     assert np.allclose(found[match_rows(found, expected)], expected, atol=1e-12)
 
 
+def test_words_say_how_far_topics_go():
+    """Between topics that err in opposite directions is the truth: they do not go all the way, as right ones do."""
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.full(40, 0.3), 3)
+    away = 0.6 * truth * rng.choice([-1.0, 1.0], truth.shape)
+    begin_at, end_at = ((rows / rows.sum(axis=1, keepdims=True)) for rows in (truth - away, truth + away))
+    corpus = summed(make_lda(400, components=truth, length=200, prior=1.0).counts)
+    prior = np.ones(3)
+    found = as_far_as_words_say(begin_at, end_at, prior, corpus.source, corpus)
+    reached = reach(begin_at, prior / 3, corpus.unigram)[:, None]
+    assert np.allclose(found, begin_at + 0.75 * reached * (end_at - begin_at))
+    assert l1_error(found, truth) < 0.6 * l1_error(end_at, truth)
+    assert np.allclose(as_far_as_words_say(begin_at, truth, prior, corpus.source, corpus), truth)
+
+
 def test_a_topic_goes_as_far_as_its_share_allows():
     """Between the topics of the moments and those of the passes, by one number for each topic."""
     counts = make_lda(1500, 120, 3, length=60, prior=[2.0, 0.5, 0.2]).counts
@@ -284,3 +337,13 @@ def test_the_background_of_topics_fades_with_more_data():
     small, large = (corpus_of(make_lda(n, 200, 3, length=50).counts) for n in (20, 4000))
     assert floor_share(small) == FLOOR_SHARE
     assert np.isclose(floor_share(large), 2 * 200 / (4000 * 50))
+
+
+def test_products_of_tensors_need_no_tensors():
+    rng = np.random.default_rng(0)
+    third = rng.standard_normal((6, 6, 6))
+    third = sum(third.transpose(order) for order in [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+    moments = WhitenedMoments(1.5, rng.standard_normal(6), rng.standard_normal(6), third)
+    tensors = [third, moments._pairs, moments._cube]
+    expected = [[np.vdot(a, b) for a in tensors] for b in tensors]
+    assert np.allclose(moments.products(), expected, rtol=1e-12)

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from polyad.datasets.signals import make_ica
 from polyad.decompose.whitening.symmetric import RankError
-from polyad.engine import signal_blocks, write_shards
+from polyad.engine import ordered_by_content, signal_blocks, write_shards
 from polyad.metrics import amari_distance
 from polyad.models import NoiseWarning
 from polyad.models.recipes.ica_start import rows_for_start
@@ -165,6 +165,10 @@ def test_rows_of_the_start_are_chosen_by_what_is_in_them():
     other = rows_for_start(signal_blocks(X[::-1]), 3).shard(0).rows
     assert np.array_equal(chosen, other[::-1])
     assert np.abs(np.cov(chosen.T) - np.cov(X.T)).max() < 0.2
+    ordered = ordered_by_content(signal_blocks(X))
+    first = rows_for_start(ordered, 3, ordered=True).shard(0).rows
+    assert np.array_equal(first, ordered.shard(0).rows[: len(first)])
+    assert len(first) == 2048
     same = signal_blocks(np.ones((9000, 3)))
     assert rows_for_start(same, 3) is same or rows_for_start(same, 3).n_rows == 9000
 
@@ -176,6 +180,8 @@ def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
     assert list(model.feature_names_in_) == ["a", "b", "c"]
     model.fit([X[:200], X[200:]])
     assert not hasattr(model, "feature_names_in_")
+    model.fit(pandas.DataFrame(X, columns=["a", "b", "c"]))
+    assert not hasattr(model.fit(X), "feature_names_in_")
     assert np.array_equal(model.transform([X[:7], X[7:20]]), model.transform(X[:20]))
     sources = model.transform(X[:20])
     assert np.allclose(model.inverse_transform([sources[:7], sources[7:]]), X[:20])

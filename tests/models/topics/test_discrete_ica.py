@@ -12,7 +12,7 @@ from polyad.datasets import make_discrete_ica, make_gamma_poisson, make_lda
 from polyad.engine import count_blocks
 from polyad.inference.heldout import completion_log_likelihood, split_tokens
 from polyad.metrics import l1_error, match_rows
-from polyad.models import UndeterminedWarning
+from polyad.models import NoiseWarning, UndeterminedWarning
 from polyad.models.recipes import own_prior
 from polyad.moments import discrete_ica_moments, discrete_ica_population
 from polyad.moments.counts.generalised_ica import generalised_ica_moments
@@ -122,6 +122,7 @@ def test_own_rates_predict_short_documents_better():
     assert own > shared + 0.002
 
 
+@pytest.mark.filterwarnings("ignore:These documents do not tell the total")  # few documents
 def test_intensities_are_the_fixed_point_of_their_posterior():
     X, *_ = own_rates(300)
     model = DiscreteICA(3, normalize=False, rates="own").fit(X)
@@ -209,6 +210,7 @@ def test_bad_parameters_are_a_sentence(model, message):
         model.fit(make_gamma_poisson(300, 20, 2).counts)
 
 
+@pytest.mark.filterwarnings("ignore:These documents do not tell the total")  # of another law
 def test_sources_of_another_law_are_recovered():
     """Intensities that are not gamma: the topics are found all the same."""
     errors = []
@@ -218,3 +220,11 @@ def test_sources_of_another_law_are_recovered():
         )
         errors.append(l1_error(DiscreteICA(4, polish="off").fit(sample.counts).components_, sample.components))
     assert errors[1] < 0.4 * errors[0] < 0.1
+
+
+def test_lengths_and_pairs_that_differ_are_told():
+    """One giant: pairs of words tell a total of about a half of what lengths tell."""
+    shares = np.array([15.0, 0.25, 0.25, 0.25, 0.25]) / 16
+    sample = make_gamma_poisson(32_000, 300, 5, mean_length=100.0, prior=20 * shares, random_state=1)
+    with pytest.warns(NoiseWarning, match="by the lengths of the documents"):
+        DiscreteICA(5, polish="off").fit(sample.counts)

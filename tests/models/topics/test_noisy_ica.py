@@ -22,6 +22,7 @@ def errors(model, N, seeds=2):
 
 
 @pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # of few documents, or of noise as topics
+@pytest.mark.filterwarnings("ignore:These documents do not tell the total")  # of noise
 def test_topics_are_found_in_spite_of_the_noise_and_more_data_help():
     few, many = (errors(NoisyDiscreteICA(3), N) for N in (2000, 32_000))
     assert many < 0.55 * few

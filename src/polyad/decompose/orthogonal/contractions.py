@@ -12,6 +12,7 @@ from polyad.engine import for_each
 
 THREADS_FROM = 40  # components: below, handing work to threads takes longer than the work
 PARTS = 4  # of a tensor that threads work on
+MATRICES = 8  # in a part, where there is something in between: more of it would not stay in the cache
 
 
 def contract(tensor: FloatArray, columns: FloatArray) -> FloatArray:
@@ -45,8 +46,13 @@ def eigenvectors_of_one(stack: FloatArray, directions: FloatArray | None = None)
     return vectors
 
 
-def each_part(function: Callable[[slice], None], size: int, K: int) -> None:
-    """Call a function on ranges that cover a size, in threads where the K components make that pay."""
-    n_parts = PARTS if K >= THREADS_FROM else 1
+def each_part(function: Callable[[slice], None], size: int, K: int, longest: int | None = None) -> None:
+    """Call a function on ranges that cover a size, in threads where the K components make that pay.
+
+    Then no range is longer than ``longest``; without it there are four.
+    """
+    n_parts = 1
+    if K >= THREADS_FROM:
+        n_parts = PARTS if longest is None else -(-size // longest)
     edges = [size * part // n_parts for part in range(n_parts + 1)]
     for_each(function, [slice(first, last) for first, last in pairwise(edges)])

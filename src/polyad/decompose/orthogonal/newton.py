@@ -11,6 +11,9 @@ All that is quadratic in one column of B is one K x K matrix for each k, put tog
 with the Hessian then costs next to nothing, and its system is solved by conjugate gradients. Seven digits are enough
 for the Hessian, since a step need not be exact, and near the end one serves for several steps. A few such steps end
 where hundreds of others do.
+
+The matrices come as ``sides``, K x P x K: ``sides[i]`` holds the i-th rows of all A_p. Then everything that belongs to
+one column v_k is one product, and lies together in memory. The sides of a symmetric tensor are the tensor itself.
 """
 
 from dataclasses import dataclass
@@ -20,45 +23,57 @@ from typing import Any
 import numpy as np
 
 from polyad.base.arrays import FloatArray
-from polyad.decompose.orthogonal.contractions import each_part
+from polyad.decompose.orthogonal.contractions import MATRICES, each_part
 
 LONGEST_STEP = 0.3  # of any entry of B: the quadratic model holds for small rotations
 MOST_INNER = 60  # conjugate gradients; a step need not be exact
 SHORTEST = 1e-3  # of a step, halved while the objective falls: then the model is wrong
 WORTH_KEEPING = 0.05  # of the slope, left by a step: more, and the Hessian is made anew
+ROUNDING = 50  # times the precision: by how much an objective may fall and count as the same
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """The objective and its derivatives at a rotation.
+    """The objective and its gradient at a rotation.
 
     Attributes
     ----------
     rotation
         V.
     images
-        A_p V, P x K x K: one matrix product, from which the rest follows.
+        A_p v_k for each k, K x P x K: one matrix product, from which the rest follows.
     diagonals
-        d_k, P x K.
+        d_k, K x P.
+    pull
+        The sum of A_p v_k (d_k)_p, one row for each k: a quarter of the gradient with respect to V.
     """
 
     rotation: FloatArray
     images: FloatArray
     diagonals: FloatArray
+    pull: FloatArray
 
     @classmethod
-    def at(cls, stack: FloatArray, rotation: FloatArray) -> "Curvature":
-        """Return the derivatives at a rotation of a stack of symmetric matrices, in the stack's precision."""
-        P, K, _ = stack.shape
-        images, diagonals = np.empty((P, K, K), stack.dtype), np.empty((P, K), stack.dtype)
-        rotation = rotation.astype(stack.dtype, copy=False)
+    def at(cls, sides: FloatArray, rotation: FloatArray, images: FloatArray | None = None) -> "Curvature":
+        """Return the derivatives at a rotation of symmetric matrices, in their precision.
+
+        ``images`` is memory of the shape of the sides for what is called so above: memory that is new to the process
+        costs as much as the products.
+        """
+        K, P, _ = sides.shape
+        images = np.empty(sides.shape, sides.dtype) if images is None else images
+        diagonals: Any = np.empty((K, P), sides.dtype)
+        rotation = rotation.astype(sides.dtype, copy=False)
+        columns = np.ascontiguousarray(rotation.T)
+        flat, flat_images = sides.reshape(K, P * K), images.reshape(K, P * K)
 
         def turn(some: slice) -> None:
-            np.matmul(stack[some], rotation, out=images[some])
-            diagonals[some] = np.einsum("pik,ik->pk", images[some], rotation)
+            places = slice(some.start * K, some.stop * K)
+            np.matmul(columns, flat[:, places], out=flat_images[:, places])
+            diagonals[:, some] = (images[:, some] @ columns[:, :, None])[:, :, 0]
 
         each_part(turn, P, K)
-        return cls(rotation, images, diagonals)
+        return cls(rotation, images, diagonals, (diagonals[:, None] @ images)[:, 0])
 
     @cached_property
     def objective(self) -> float:
@@ -66,48 +81,23 @@ class Curvature:
         return float((self.diagonals**2).sum(dtype=np.float64))
 
     @cached_property
-    def pull(self) -> FloatArray:
-        """The sum of A_p v_k (d_k)_p, one column for each k: a quarter of the gradient with respect to V."""
-        return np.einsum("pik,pk->ik", self.images, self.diagonals).astype(np.float64)
-
-    @cached_property
     def own(self) -> FloatArray:
         """<d_k, r_ik>, one column for each k."""
-        return np.asarray(self.rotation.T @ self.pull, dtype=np.float64)
-
-    @cached_property
-    def turned(self) -> FloatArray:
-        """R_p, P x K x K."""
-        turned = np.empty_like(self.images)
-
-        def turn(some: slice) -> None:
-            np.matmul(self.rotation.T, self.images[some], out=turned[some])
-
-        each_part(turn, *self.diagonals.shape)
-        return turned
+        return np.asarray(self.rotation.T @ self.pull.T, dtype=np.float64)
 
     @property
     def gradient(self) -> FloatArray:
         """Of the objective with respect to B, skew."""
         return 4 * _skew(self.own)
 
-    @property
+    @cached_property
     def slope(self) -> float:
         """Norm of the gradient, relative to the objective."""
         return float(np.linalg.norm(self.gradient)) / max(4 * self.objective, 1e-300)
 
-    @property
-    def planes(self) -> FloatArray:
-        """How much the objective falls with the square of the angle that a plane (i, k) is turned by, K x K.
-
-        All are positive at a maximum. Where one is small, the data hardly tell the two components apart.
-        """
-        gram = (self.diagonals.T @ self.diagonals).astype(np.float64)
-        sizes = np.diagonal(gram)
-        distances = sizes[:, None] + sizes - 2 * gram  # |d_i - d_k|^2
-        off = np.einsum("pik,pik->ik", self.turned, self.turned)  # |r_ik|^2, the same both ways but for rounding
-        falls: FloatArray = 2 * distances - 4 * (off + off.T)
-        return falls
+    def is_below(self, other: "Curvature") -> bool:
+        """Tell whether the objective is smaller than another one by more than rounding."""
+        return self.objective < other.objective * (1 - ROUNDING * float(np.finfo(self.images.dtype).eps))
 
 
 @dataclass(frozen=True)
@@ -119,79 +109,92 @@ class Hessian:
     blocks
         K x K x K, in seven digits: for each k the matrix 8 <r_ik, r_jk> + 4 <d_k, r_ij>.
     own
-        <d_k, r_ik>, K x K.
-    scale
-        What conjugate gradients are scaled by, K x K: one over the curvature of each plane.
+        The symmetric part of <d_k, r_ik>, K x K.
+    planes
+        How much the objective falls with the square of the angle that a plane (i, k) is turned by, K x K. All are
+        positive at a maximum. Where one is small, the data hardly tell the two components apart.
     """
 
     blocks: FloatArray
     own: FloatArray
-    scale: FloatArray
+    planes: FloatArray
 
     @classmethod
-    def at(cls, here: Curvature) -> "Hessian":
-        """Return the second derivative where the first ones are known."""
-        P, K, _ = here.turned.shape
-        turned, diagonals = (array.astype(np.float32, copy=False) for array in (here.turned, here.diagonals))
-        blocks: Any = np.empty((K, K, K), np.float32)
-        products: Any = np.empty((K, K * K), np.float32)
+    def at(cls, here: Curvature, memory: FloatArray | None = None) -> "Hessian":
+        """Return the second derivative where the first ones are known.
 
-        def multiply(rows: slice) -> None:
-            places = slice(rows.start * K, rows.stop * K)
-            products[:, places] = diagonals.T @ turned.reshape(P, K * K)[:, places]
+        ``memory``, K x (P + K) x K in single precision, is where it is put.
+        """
+        K, P, _ = here.images.shape
+        memory = np.empty((K, P + K, K), np.float32) if memory is None else memory
+        rotation, diagonals = (array.astype(np.float32, copy=False) for array in (here.rotation, here.diagonals))
+        turned, blocks = memory[:, :P], memory[:, P:]  # r_ik, with k in front, and what is made of it
+        off: Any = np.empty((K, K))  # |r_ik|^2
+
+        def multiply(some: slice) -> None:
+            np.matmul(here.images[some].astype(np.float32, copy=False), rotation, out=turned[some])
+            np.matmul(turned[some].transpose(0, 2, 1), turned[some], out=blocks[some])
+            off[some] = np.diagonal(blocks[some], axis1=1, axis2=2)
+            blocks[some] *= 8
 
         def add(some: slice) -> None:
-            columns = np.ascontiguousarray(turned[:, :, some].transpose(2, 1, 0))  # r_ik, one row for each i
-            np.matmul(columns, columns.transpose(0, 2, 1), out=blocks[some])
-            blocks[some] *= 8
-            blocks[some] += 4 * products[some].reshape(-1, K, K)
+            products = diagonals @ turned[some]
+            products *= 4
+            blocks[:, some] += products.transpose(1, 0, 2)
 
-        each_part(multiply, K, K)
-        each_part(add, K, K)
-        scale = here.planes
-        scale = 1 / np.maximum(scale, 1e-3 * float(np.median(np.abs(scale))) + 1e-300)
+        each_part(multiply, K, K, MATRICES)
+        each_part(add, K, K, MATRICES)
+        gram = (here.diagonals @ here.diagonals.T).astype(np.float64)
+        sizes = np.diagonal(gram)
+        distances = sizes[:, None] + sizes - 2 * gram  # |d_i - d_k|^2
+        return cls(blocks, (here.own + here.own.T) / 2, 2 * distances - 4 * (off + off.T))
+
+    @cached_property
+    def scale(self) -> FloatArray:
+        """What conjugate gradients are scaled by, K x K: one over the curvature of each plane."""
+        scale = 1 / np.maximum(self.planes, 1e-3 * float(np.median(np.abs(self.planes))) + 1e-300)
         np.fill_diagonal(scale, 0.0)
-        return cls(blocks, here.own, scale)
+        return scale
 
     def times(self, B: FloatArray) -> FloatArray:
         """Return the Hessian times a skew matrix."""
         columns = np.ascontiguousarray(B.T, np.float32)[:, :, None]
-        inside = (self.blocks @ columns)[:, :, 0].T.astype(np.float64)
-        return _skew(inside + 2 * (self.own @ B.T + B.T @ self.own))
+        return _skew((self.blocks @ columns)[:, :, 0].T - 4 * (self.own @ B))
 
 
 def newton_rotation(
-    stack: FloatArray, rotation: FloatArray, *, max_iter: int, tol: float
+    sides: FloatArray, rotation: FloatArray, *, max_iter: int, tol: float
 ) -> tuple[FloatArray, int, float]:
     """Maximise the objective from a rotation near a maximum.
 
     Returns the rotation, the steps done and the slope there; a slope above ``tol`` means that the steps ended because
     the objective fell, far from where the quadratic model holds, or with ``max_iter``.
     """
-    here, hessian = Curvature.at(stack, rotation), None
-    n_iter = 0
+    here, hessian = Curvature.at(sides, rotation), None
+    n_iter, spare = 0, np.empty(sides.shape, sides.dtype)
+    memory: Any = np.empty((sides.shape[0], sum(sides.shape[:2]), sides.shape[2]), np.float32)
     while n_iter < max_iter and here.slope > tol:
         fresh = hessian is None
         if hessian is None:
-            hessian = Hessian.at(here)
-        direction = _ascent(hessian, here, min(0.1, np.sqrt(here.slope)))
+            hessian = Hessian.at(here, memory)
+        direction = _ascent(hessian, here, min(0.1, max(np.sqrt(here.slope), tol / (3 * here.slope))))
         length = min(1.0, LONGEST_STEP / max(float(np.abs(direction).max()), 1e-300))
         while True:
             turned = rotation @ _cayley(length * direction)
-            there = Curvature.at(stack, turned)
-            if there.objective >= here.objective * (1 - 1e-14):
+            there = Curvature.at(sides, turned, spare)
+            if not there.is_below(here):
                 break
             length /= 2
             if not fresh or length < SHORTEST:
                 break
-        if there.objective < here.objective * (1 - 1e-14):
+        if there.is_below(here):
             if fresh:
                 return rotation, n_iter, here.slope
             hessian = None  # of a rotation too far from here
             continue
         if there.slope > WORTH_KEEPING * here.slope:
             hessian = None
-        rotation, here = turned, there
+        spare, rotation, here = here.images, turned, there
         n_iter += 1
     return rotation, n_iter, here.slope
 

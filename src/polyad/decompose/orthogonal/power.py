@@ -12,11 +12,11 @@ from polyad.decompose.orthogonal.contractions import contract, eigenvectors_of_o
 from polyad.decompose.orthogonal.newton import Curvature, newton_rotation
 from polyad.moments.symmetric import outer_cube
 
-WARM_UP = 25  # power steps before Newton's at most: they come near the maximum from anywhere
-ONWARDS = 0.7  # of its last change by which a power step goes on: each by itself is short
+WARM_UP = 30  # power steps before Newton's at most: they come near the maximum from anywhere
+ONWARDS = 0.8  # of its last change by which a power step goes on: each by itself is short
 SETTLED = 0.02  # change of a rotation in a power step, in any entry, below which Newton's steps are shorter work
 SINGLE_FROM = 40  # components from which seven digits are enough to come near
-NEAR = 1e-4  # slope to which seven digits lead
+NEAR = 1e-6  # slope to which seven digits lead
 
 
 def power(
@@ -31,7 +31,7 @@ def power(
     Each power iteration contracts the tensor with every column v_k and with the diagonal entries d_k that it has in all
     slices, and replaces the columns by the nearest orthonormal set: for an exact tensor that is the power method, and
     for any other it climbs what the slices have on their diagonals. It goes beyond its last change by a part, is quick
-    at first and slow at the end. After ten to twenty, Newton steps (:mod:`~polyad.decompose.orthogonal.newton`) lead to
+    at first and slow at the end. After ten to thirty, Newton steps (:mod:`~polyad.decompose.orthogonal.newton`) lead to
     the maximum: the point where "jacobi" ends, in less time. The start depends on the tensor alone, and tensors of real
     text with up to fifty components lead to the same point from everywhere.
 
@@ -65,14 +65,20 @@ def power(
 
 def _climbed(tensor: FloatArray, rotation: FloatArray, n_steps: int) -> tuple[FloatArray, int]:
     """Return a rotation after power steps on all columns at once, and how many there were."""
-    before = rotation
+    before, images = rotation, np.empty(tensor.shape, tensor.dtype)
     for number in range(1, n_steps + 1):
-        here = Curvature.at(tensor, rotation + ONWARDS * (rotation - before))
-        left, _, right = linalg.svd(here.pull)
-        before, rotation = rotation, left @ right
+        here = Curvature.at(tensor, rotation + ONWARDS * (rotation - before), images)
+        before, rotation = rotation, _nearest_rotation(here.pull.T)
         if np.abs(rotation - before).max() < SETTLED:
-            return rotation, number
-    return rotation, n_steps
+            return _nearest_rotation(rotation.astype(np.float64)), number
+    return _nearest_rotation(rotation.astype(np.float64)), n_steps
+
+
+def _nearest_rotation(matrix: FloatArray) -> FloatArray:
+    """Return the orthonormal columns nearest to those of a matrix, in its precision."""
+    left, _, right = linalg.svd(matrix, check_finite=False)
+    nearest: FloatArray = left @ right
+    return nearest
 
 
 def tensor_power(
@@ -119,8 +125,7 @@ def tensor_power(
         total, worst = total + n_iter, max(worst, change)
     if worst > tol:
         warn_not_converged("tensor_power", total, worst, tol)
-    left, _, right = linalg.svd(found)
-    return summarise(stack, left @ right, total, worst <= tol)
+    return summarise(stack, _nearest_rotation(found), total, worst <= tol)
 
 
 def _best_component(tensor: FloatArray, starts: FloatArray, limit: int, tol: float) -> tuple[FloatArray, int, float]:

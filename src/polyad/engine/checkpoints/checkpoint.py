@@ -9,6 +9,7 @@ import json
 import shutil
 import time
 import weakref
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from polyad.base.items import Items
 from polyad.engine import blocks
 from polyad.engine.checkpoints.digests import digest, digest_of_source
 from polyad.engine.checkpoints.records import decoded, encoded, read_record, write_record, write_whole
+from polyad.engine.disk.shards import checksum
 from polyad.engine.progress import tell
 from polyad.engine.runners import Runner, Threads, runner_of
 from polyad.engine.sources import Source
@@ -34,7 +36,7 @@ Result = TypeVar("Result")
 State = TypeVar("State")
 
 ABOUT = "checkpoint.json"
-VERSION = 1
+VERSION = 2
 SECONDS = 30.0  # between the times that an unfinished pass is written: a small part of the work that could be lost
 
 
@@ -228,11 +230,15 @@ class _Entry:
 
 
 class KeptStates(Items[Any]):
-    """States of shards in files that outlive the process; they are opened as they are asked for."""
+    """States of shards in files that outlive the process; they are opened as they are asked for.
+
+    Every file has a sum, which is compared when the state of its shard is first asked for.
+    """
 
     def __init__(self, folder: Path, n_shards: int, *, durable: bool) -> None:
         self.folder, self.name, self._n_shards, self._durable = folder, folder.name, n_shards, durable
         self._superseded = [False]
+        self._compared: set[str] = set()
         weakref.finalize(self, _remove_superseded, folder, self._superseded)
 
     def may_go(self) -> None:
@@ -243,30 +249,44 @@ class KeptStates(Items[Any]):
         """Keep the state of a shard."""
         names = iter(range(1 << 30))
 
-        def put(array: NDArray[Any]) -> str:
+        def put(array: NDArray[Any]) -> tuple[str, int]:
             name = f"shard-{number:05d}-{next(names)}.npy"
             (self.folder / name).unlink(missing_ok=True)
             save_array(self.folder / name, array, durable=self._durable)
-            return name
+            return name, checksum(self.folder / name)
 
-        plain = json.dumps(encoded(state, put)).encode()
-        write_whole(self.folder / f"shard-{number:05d}.json", lambda out: out.write(plain), durable=self._durable)
+        plain = json.dumps(encoded(state, put))
+        content = json.dumps({"state": plain, "sum": zlib.crc32(plain.encode())}).encode()
+        write_whole(self.folder / f"shard-{number:05d}.json", lambda out: out.write(content), durable=self._durable)
 
     def __len__(self) -> int:
         return self._n_shards
 
     def item(self, place: int) -> Any:
         """Return the state of a shard."""
+        file = self.folder / f"shard-{place:05d}.json"
         try:
-            plain = json.loads((self.folder / f"shard-{place:05d}.json").read_text(encoding="utf-8"))
-            return decoded(plain, self._mapped)
-        except (OSError, ValueError) as error:
-            raise CheckpointError(
-                f"{self.folder} is damaged ({error}). Remove the checkpoint and begin anew."
-            ) from error
+            content = json.loads(file.read_text(encoding="utf-8"))
+            self._compare(file.name, content["sum"], zlib.crc32(content["state"].encode()))
+            return decoded(json.loads(content["state"]), self._mapped)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            if isinstance(error, CheckpointError):
+                raise
+            raise CheckpointError(f"{file} is damaged ({error}). Remove the checkpoint and begin anew.") from error
 
-    def _mapped(self, name: str) -> NDArray[Any]:
+    def _mapped(self, named: tuple[str, int]) -> NDArray[Any]:
+        name, expected = named
+        if name not in self._compared:
+            self._compare(name, expected, checksum(self.folder / name))
+            self._compared.add(name)
         return np.asarray(np.load(self.folder / name, mmap_mode="r", allow_pickle=False))
+
+    def _compare(self, name: str, expected: int, found: int) -> None:
+        if found != expected:
+            raise CheckpointError(
+                f"{self.folder / name} is damaged: its sum is not the one that it was written with. Remove the "
+                "checkpoint and begin anew."
+            )
 
 
 def _remove_superseded(folder: Path, superseded: list[bool]) -> None:

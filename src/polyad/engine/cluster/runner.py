@@ -31,8 +31,9 @@ class DaskRunner:
     """A runner that has the workers of a Dask cluster do the passes, with the same result to the last bit.
 
     Shards on disk are read by the workers, which must see the same path (shared storage, or one machine); data in the
-    memory of this process are sent to them once. States (topic shares and responsibilities) stay on the worker that has
-    the shard, on its local disk where shards are on disk. What all tasks share, such as the topics, is broadcast.
+    memory of this process are sent to them, once for sums and once for steps. States (topic shares and responsibilities)
+    stay on the worker that has the shard, on its local disk where shards are on disk. What all tasks share, such as the
+    topics, is broadcast.
 
     Parameters
     ----------

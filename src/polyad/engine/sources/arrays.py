@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.engine.blocks import Block, document_lengths, is_sparse, joined, shard_edges
+from polyad.engine.blocks import Block, document_lengths, fits_one_shard, is_sparse, joined, shard_edges
 from polyad.engine.sources.source import Source
 
 
@@ -58,6 +58,8 @@ def arrays_of(parts: Sequence[Any]) -> Arrays:
 
     A shard that lies in one part is a view of it; others are copies.
     """
+    if len(parts) == 1 and not is_sparse(parts[0]) and fits_one_shard(parts[0].size, parts[0].shape[0]):
+        return Arrays((Block((parts[0],), (None,)),), (int(parts[0].shape[1]),))
     blocks, start = [], 0
     for part in parts:
         if part.shape[0]:

@@ -83,8 +83,12 @@ def expect_few(first, last, cells, responsibility_at, known, how, least, old, fo
         for i in range(n):
             word, own = words[start + i], responsibility_at[start + i]
             row = known.table[word]
-            for j in range(width):
-                rows[i, j] = row[ids[j]]
+            if how.warm:
+                for j in range(width):
+                    rows[i, j] = row[ids[j]]
+            else:  # all topics, in their order: whole registers
+                for j in range(width):
+                    rows[i, j] = row[j]
             if how.leave_out and own >= 0:
                 part, view, at = counts[start + i] / PARTS, known.view_of[word], old.responsibility_place[own]
                 for j in range(width):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, Stacked, new_states, one_round, step, sum_over
 from polyad.inference.kernels.chains import forward_backward, likeliest_paths
-from polyad.inference.mixtures.emissions import TINY, Emission, log_prior
-from polyad.inference.mixtures.passes import Passes
+from polyad.inference.mixtures.emissions import TINY, Emission, log_prior, stretched
+from polyad.inference.mixtures.passes import MOST_STRETCH, STRETCH, Passes, further_shares
 
 RANGE_ROWS = 1 << 14  # of the sequences that one thread works on at a time
 
@@ -50,6 +50,9 @@ def polish_chain(
 ) -> PolishedChain:
     """Improve a hidden Markov model by passes of EM (Baum and Welch).
 
+    Passes go further than EM says, the more the longer that has raised the objective; where it falls, the step of EM
+    itself is made instead.
+
     Parameters
     ----------
     source
@@ -65,19 +68,36 @@ def polish_chain(
     """
     objective: list[float] = []
     states: Sequence[Any] = new_states(source)
+    safe, stretch = chain, 1.0
     for number in range(first, first + max_iter):
         with one_round(number, most or max_iter, passes=1, unit="row") as found:
             sums, states = step(_expected, source, states, chain)
-            objective.append((sums[3] + _log_prior(chain, prior)) / source.n_rows)
-            found.append(objective[-1])
-        chain = Chain(
+            now = (sums[3] + _log_prior(chain, prior)) / source.n_rows
+            found.append(now)
+        if stretch > 1 and not now >= objective[-1]:
+            chain, stretch = safe, 1.0
+            continue
+        gain = now - objective[-1] if objective else np.inf
+        objective.append(now)
+        safe = Chain(
             _normalised(sums[1] + prior, chain.start),
             _normalised(sums[2] + prior, chain.transitions),
             chain.emission.maximised(sums[0]),
         )
-        if len(objective) > 1 and objective[-1] - objective[-2] < tol:
-            return PolishedChain(tuple(objective), True, chain)
-    return PolishedChain(tuple(objective), False, chain)
+        if gain < tol:
+            return PolishedChain(tuple(objective), True, safe)
+        stretch = min(STRETCH * stretch, MOST_STRETCH) if np.isfinite(gain) else 1.0
+        chain = _stretched(chain, safe, stretch) if stretch > 1 else safe
+    return PolishedChain(tuple(objective), False, safe)
+
+
+def _stretched(before: Chain, after: Chain, stretch: float) -> Chain:
+    """Return a chain further along the way from one to another."""
+    return Chain(
+        further_shares(before.start, after.start, stretch),
+        further_shares(before.transitions, after.transitions, stretch),
+        stretched(before.emission, after.emission, stretch),
+    )
 
 
 def _log_prior(chain: Chain, prior: float) -> float:

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from polyad.base.arrays import FloatArray
 from polyad.engine.blocks import is_sparse
+from polyad.inference.mixtures.passes import further, further_shares
 
 TINY = 1e-300
 
@@ -246,3 +247,15 @@ def log_prior(emission: Emission) -> float:
         terms = np.log(emission.variances) + (emission.prior + 0.0) / emission.variances
         return -0.5 * emission.prior_points * float(terms.sum())
     return 0.0
+
+
+def stretched(before: Emission, after: Emission, stretch: float) -> Emission:
+    """Return an emission further along the way from one to another, of symbols, counts or values."""
+    if isinstance(before, Multinomial) and isinstance(after, Multinomial):
+        return replace(after, probabilities=further_shares(before.probabilities, after.probabilities, stretch))
+    if isinstance(before, Poisson) and isinstance(after, Poisson):
+        return replace(after, rates=np.maximum(further(before.rates, after.rates, stretch), after.floor))
+    assert isinstance(before, Gaussian)
+    assert isinstance(after, Gaussian)
+    means = before.means + stretch * (after.means - before.means)
+    return replace(after, means=means, variances=further(before.variances, after.variances, stretch))

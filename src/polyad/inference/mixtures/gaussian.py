@@ -8,11 +8,10 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.engine import Block, Source, one_round, rows, total
-from polyad.inference.mixtures.passes import Passes
+from polyad.inference.mixtures.passes import MOST_STRETCH, STRETCH, Passes, further, further_shares
 from polyad.moments.views.cross import dense_rows
 
 OUTLOOK, OUTLOOK_FROM = 20, 4
-STRETCH, MOST_STRETCH = 1.3, 8.0  # by which relaxed passes go further each time, and at most
 COVARIANCE_TYPES = ("spherical", "diag", "full")
 
 
@@ -53,27 +52,35 @@ class _Evaluated:
     """A mixture ready to be evaluated: points less a centre, so that squares do not lose what is far from 0."""
 
     centre: FloatArray  # M
-    means: FloatArray  # K x M, less the centre
-    # 1 / s_k, K ("spherical"), 1 / s_km, K x M ("diag"), or L_k^-1, K x M x M, of the Cholesky factors ("full").
-    factors: FloatArray
-    constants: FloatArray  # K: the logarithms of weight and of the density at the mean
+    # Points have features: their columns less the centre, their squared length (1) or squares of columns (2), and the
+    # constant 1. Logarithms of densities are linear in them: K x features.
+    kind: int
+    loadings: FloatArray
+    # Full covariances (3): K x M, less the centre, and L_k^-1, K x M x M, of the Cholesky factors; loadings then have
+    # the constants alone.
+    means: FloatArray
+    roots: FloatArray | None
 
-    def joint(self, centred: FloatArray, squares: FloatArray) -> FloatArray:
-        """Return log p(component, point), K x N, for points less the centre and the squares of their lengths, N."""
-        kind = self.factors.ndim
-        if kind == 1:
-            scaled = self.means * self.factors[:, None]
-            found = scaled @ centred.T
-            found -= (self.factors / 2)[:, None] * squares
-        elif kind == 2:
-            scaled = self.means * self.factors
-            found = scaled @ centred.T
-            found -= (self.factors / 2) @ (centred**2).T
-        else:
-            lengths = [_lengths((centred - mean) @ factor.T) for mean, factor in zip(self.means, self.factors)]
-            return np.asarray(self.constants[:, None] - 0.5 * np.stack(lengths))
-        found += (self.constants - (self.means * scaled).sum(axis=1) / 2)[:, None]
-        return np.asarray(found)
+    def joint(self, features: FloatArray) -> FloatArray:
+        """Return log p(component, point), K x N."""
+        if self.roots is None:
+            return np.asarray(self.loadings @ features.T)
+        centred = features[:, :-1]
+        lengths = [_lengths((centred - mean) @ root.T) for mean, root in zip(self.means, self.roots)]
+        return np.asarray(self.loadings[:, -1:] - 0.5 * np.stack(lengths))
+
+
+def _features(points: FloatArray, centre: FloatArray, kind: int) -> FloatArray:
+    """Return the features of points (see :class:`_Evaluated`), N x features."""
+    N, M = points.shape
+    features = np.empty((N, {1: M + 2, 2: 2 * M + 1, 3: M + 1}[kind]))
+    centred = np.subtract(points, centre, out=features[:, :M])
+    if kind == 1:
+        features[:, M] = _lengths(centred)
+    elif kind == 2:
+        np.multiply(centred, centred, out=features[:, M:-1])
+    features[:, -1] = 1.0
+    return features
 
 
 def _lengths(points: FloatArray) -> FloatArray:
@@ -82,19 +89,21 @@ def _lengths(points: FloatArray) -> FloatArray:
 
 
 def _evaluated(mixture: GaussianMixtureParameters, centre: FloatArray) -> _Evaluated:
-    M = mixture.means.shape[1]
-    covariances = mixture.covariances
-    if covariances.ndim == 1:
-        factors, log_determinants = 1 / covariances, M * np.log(covariances)
-    elif covariances.ndim == 2:
-        factors, log_determinants = 1 / covariances, np.log(covariances).sum(axis=1)
-    else:
-        roots = [np.linalg.cholesky(covariance) for covariance in covariances]
-        factors = np.stack([linalg.solve_triangular(root, np.eye(M), lower=True) for root in roots])
-        log_determinants = np.array([2 * np.log(np.diag(root)).sum() for root in roots])
+    K, M = mixture.means.shape
+    covariances, means = mixture.covariances, mixture.means - centre
+    kind, roots = covariances.ndim, None
     log_weights = np.log(np.maximum(mixture.weights, 1e-300))
-    constants = log_weights - 0.5 * (M * np.log(2 * np.pi) + log_determinants)
-    return _Evaluated(centre, mixture.means - centre, factors, constants)
+    if kind == 3:
+        factors = [np.linalg.cholesky(covariance) for covariance in covariances]
+        roots = np.stack([linalg.solve_triangular(factor, np.eye(M), lower=True) for factor in factors])
+        log_determinants = np.array([2 * np.log(np.diag(factor)).sum() for factor in factors])
+        loadings = (log_weights - 0.5 * (M * np.log(2 * np.pi) + log_determinants))[:, None]
+        return _Evaluated(centre, kind, loadings, means, roots)
+    precisions = 1 / covariances.reshape(K, -1)  # K x 1 or K x M
+    log_determinants = np.log(covariances).sum(axis=1) if kind == 2 else M * np.log(covariances)
+    scaled = means * precisions
+    constants = log_weights - 0.5 * (M * np.log(2 * np.pi) + log_determinants + (means * scaled).sum(axis=1))
+    return _Evaluated(centre, kind, np.hstack([scaled, -precisions / 2, constants[:, None]]), means, roots)
 
 
 def gaussian_posterior(source: Source, mixture: GaussianMixtureParameters) -> FloatArray:
@@ -103,7 +112,7 @@ def gaussian_posterior(source: Source, mixture: GaussianMixtureParameters) -> Fl
 
 
 def _posterior(block: Block, mixture: _Evaluated) -> FloatArray:
-    return np.ascontiguousarray(_evaluate(block, mixture)[2].T)
+    return np.ascontiguousarray(_evaluate(block, mixture)[1].T)
 
 
 def gaussian_log_densities(source: Source, mixture: GaussianMixtureParameters) -> FloatArray:
@@ -112,17 +121,16 @@ def gaussian_log_densities(source: Source, mixture: GaussianMixtureParameters) -
 
 
 def _log_densities(block: Block, mixture: _Evaluated) -> FloatArray:
-    return _evaluate(block, mixture)[3]
+    return _evaluate(block, mixture)[2]
 
 
-def _evaluate(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return points less the centre, the squares of their lengths, posteriors, K x N, and log-likelihoods, N.
+def _evaluate(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the features of points, posteriors, K x N, and log-likelihoods, N.
 
     Components are in rows: the largest of a column of many short ones is found far faster than that of a short row.
     """
-    centred = dense_rows(block.rows) - mixture.centre
-    squares = _lengths(centred)
-    return centred, squares, *shares_and_evidence(mixture.joint(centred, squares), axis=0)
+    features = _features(dense_rows(block.rows), mixture.centre, mixture.kind)
+    return features, *shares_and_evidence(mixture.joint(features), axis=0)
 
 
 def shares_and_evidence(joint: FloatArray, axis: int = 1) -> tuple[FloatArray, FloatArray]:
@@ -204,46 +212,102 @@ def polish_gaussian(
 
 
 def polish_few(
-    points: FloatArray, mixture: GaussianMixtureParameters, rule: CovarianceRule, *, max_iter: int, tol: float
+    points: FloatArray,
+    mixture: GaussianMixtureParameters,
+    rule: CovarianceRule,
+    *,
+    max_iter: int,
+    tol: float,
+    needed: float = -np.inf,
 ) -> tuple[GaussianMixtureParameters, float]:
     """Return a mixture after passes of EM over a few points in memory, and their log-likelihood.
 
-    The same as :func:`polish_gaussian`, without what a pass over a source costs where points are few.
+    The same as :func:`polish_gaussian`, without what a pass over a source costs where points are few. Passes end as
+    well where the log-likelihood would be below ``needed`` after the last of them with the gain of this one.
     """
-    block, centre = Block((points,), (None,)), mixture.weights @ mixture.means
-    before = -np.inf
-    for _ in range(max_iter):
-        sums = _expected_sums(block, _evaluated(mixture, centre))
-        if sums[-1] - before < tol * points.shape[0]:
+    centre, before = mixture.weights @ mixture.means, -np.inf
+    features = _features(points, centre, mixture.covariances.ndim)
+    for number in range(max_iter + 1):
+        evaluated = _evaluated(mixture, centre)
+        posterior, evidence = shares_and_evidence(evaluated.joint(features), axis=0)
+        now = float(evidence.sum())
+        gain = now - before
+        hopeless = number > 1 and now + (max_iter - number) * gain < needed
+        if number == max_iter or gain < tol * points.shape[0] or hopeless:
             break
-        before, mixture = sums[-1], _maximised(sums, mixture, centre, rule, points.shape[0])
-    return mixture, float(_log_densities(block, _evaluated(mixture, centre)).sum())
+        sums = _sums(features, posterior, evaluated)
+        before, mixture = now, _maximised((*sums, now), mixture, centre, rule, points.shape[0])
+    return mixture, now
+
+
+def polish_one_more(
+    points: FloatArray,
+    log_densities: FloatArray,
+    one: GaussianMixtureParameters,
+    rule: CovarianceRule,
+    *,
+    max_iter: int,
+    needed: float = -np.inf,
+) -> tuple[GaussianMixtureParameters, float]:
+    """Return a component after passes of EM that add it to a mixture and leave the mixture as it is; and the gain.
+
+    Parameters
+    ----------
+    points
+        Some of them in memory, n x M.
+    log_densities
+        What the mixture says of each, n.
+    one
+        The component to begin with; its weight is the share of the points that it gets.
+    rule
+        How covariances are estimated.
+    max_iter
+        Passes.
+    needed
+        Passes end where the log-likelihood of the points would have gained less than this after all of them.
+    """
+    centre, gain = one.means[0], -np.inf
+    features = _features(points, centre, one.covariances.ndim)
+    for number in range(max_iter):
+        evaluated = _evaluated(one, centre)
+        joint = evaluated.joint(features)
+        together = np.logaddexp(log_densities + np.log1p(-one.weights[0]), joint)
+        before, gain = gain, float((together - log_densities).sum())
+        if number > 1 and gain + (max_iter - number) * (gain - before) < needed:
+            break
+        joint -= together
+        posterior = np.exp(joint, out=joint)
+        one = _maximised((*_sums(features, posterior, evaluated), gain), one, centre, rule, points.shape[0])
+    return one, gain
 
 
 def _stretched(
     before: GaussianMixtureParameters, after: GaussianMixtureParameters, stretch: float
 ) -> GaussianMixtureParameters:
     """Return parameters further along the way from some to others; weights and variances in their logarithms."""
-    weights = np.maximum(after.weights, 1e-300) ** stretch * np.maximum(before.weights, 1e-300) ** (1 - stretch)
     means = before.means + stretch * (after.means - before.means)
-    if after.covariances.ndim == 3:
-        covariances = after.covariances  # a straight line may lead out of the positive matrices
-    else:
-        covariances = after.covariances**stretch * before.covariances ** (1 - stretch)
-    return GaussianMixtureParameters(weights / weights.sum(), means, covariances)
+    covariances = after.covariances
+    if covariances.ndim < 3:  # a straight line may lead out of the positive matrices
+        covariances = further(before.covariances, covariances, stretch)
+    return GaussianMixtureParameters(further_shares(before.weights, after.weights, stretch), means, covariances)
 
 
 def _expected_sums(block: Block, mixture: _Evaluated) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return the expected points of each component, their sums and squares, and the log-likelihood."""
-    centred, squares, posterior, evidence = _evaluate(block, mixture)
-    kind = mixture.factors.ndim
-    if kind == 1:
-        seconds = posterior @ squares
-    elif kind == 2:
-        seconds = posterior @ centred**2
+    features, posterior, evidence = _evaluate(block, mixture)
+    return *_sums(features, posterior, mixture), float(evidence.sum())
+
+
+def _sums(
+    features: FloatArray, posterior: FloatArray, mixture: _Evaluated
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    M = mixture.centre.size
+    sums = posterior @ features
+    if mixture.kind == 3:
+        seconds = np.stack([_products(features[:, :M], shares) for shares in posterior])
     else:
-        seconds = np.stack([_products(centred, shares) for shares in posterior])
-    return posterior.sum(axis=1), posterior @ centred, seconds, float(evidence.sum())
+        seconds = sums[:, M] if mixture.kind == 1 else sums[:, M:-1]
+    return sums[:, -1], sums[:, :M], seconds
 
 
 def _products(centred: FloatArray, shares: FloatArray) -> FloatArray:

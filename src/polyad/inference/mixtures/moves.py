@@ -1,10 +1,12 @@
-"""Moves that EM cannot make: two components that share a group become one, and one that covers two groups becomes two.
+"""Moves that EM cannot make: two components become one, and one that covers two groups becomes two.
+
+In the place of the one that was parted there may be a new component, for a group that all components share.
 
 What a move would gain is estimated from a sample of the points, each in its likeliest component. Whether it is kept is
 for the likelihood of all points to say.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,23 +15,26 @@ from polyad.engine.sources import arrays_of
 from polyad.inference.mixtures.gaussian import (
     CovarianceRule,
     GaussianMixtureParameters,
+    gaussian_log_densities,
     gaussian_posterior,
     polish_few,
+    polish_one_more,
 )
 
 SPLIT_PASSES, SPLIT_TOLERANCE = 12, 1e-3
 POWER_STEPS = 8
-LEAST_POINTS = 8  # of the sample that each half must have
+LEAST_POINTS = 8  # of the sample that each half, and a new component, must have
+BIRTH_PASSES = 20
 
 
 @dataclass(frozen=True)
 class Move:
-    """Components i and j become one, and component k becomes two."""
+    """Components i and j become one, and component k becomes two, or a new one is added."""
 
-    # (i, j) and k.
+    # (i, j) and k; None for a new component.
     merged: tuple[int, int]
-    split: int
-    gain: float  # the log-likelihood that the sample should gain, less a nat for each parameter that the split adds
+    split: int | None
+    gain: float  # the log-likelihood that the sample should gain, less a nat for each parameter of a component
     mixture: GaussianMixtureParameters  # all components afterwards
 
 
@@ -50,14 +55,15 @@ def best_moves(
     K = mixture.weights.size
     if K < 3:
         return []
-    groups = gaussian_posterior(arrays_of([points]), mixture).argmax(axis=1)
-    counts = mixture.weights * points.shape[0]
-    splits = [_split(points[groups == k], mixture.taken([k]), rule) for k in range(K)]
+    source = arrays_of([points])
+    groups = gaussian_posterior(source, mixture).argmax(axis=1)
+    losses = _merge_losses(mixture.weights * points.shape[0], mixture)
+    pairs = sorted((float(losses[i, j]), i, j) for i in range(K) for j in range(i))
+    least = [next(loss for loss, i, j in pairs if k not in (i, j)) for k in range(K)]
+    splits = [_split(points[groups == k], mixture.taken([k]), rule, least[k]) for k in range(K)]
     gains = np.array([gain for gain, _ in splits])
-    losses = _merge_losses(counts, mixture)
     moves: list[Move] = []
     used: set[object] = set()
-    pairs = sorted((float(losses[i, j]), i, j) for i in range(K) for j in range(i))
     for k in np.argsort(-gains, kind="stable"):
         for loss, i, j in pairs:
             if k in (i, j) or (i, j) in used:
@@ -66,13 +72,18 @@ def best_moves(
                 used.add((i, j))
                 moves.append(Move((i, j), int(k), float(gains[k] - loss), _moved(mixture, i, j, int(k), splits[k][1])))
             break
+    if not moves:
+        moves = _births(points, mixture, rule, pairs[0])
     return sorted(moves, key=lambda move: -move.gain)[:n_moves]
 
 
 def _split(
-    members: FloatArray, one: GaussianMixtureParameters, rule: CovarianceRule
+    members: FloatArray, one: GaussianMixtureParameters, rule: CovarianceRule, needed: float = 0.0
 ) -> tuple[float, GaussianMixtureParameters]:
-    """Return what two components in the place of one gain on its points, and the two."""
+    """Return what two components in the place of one gain on its points, and the two.
+
+    Passes end where the gain will not be what is needed.
+    """
     n, M = members.shape
     if n < 2 * LEAST_POINTS:
         return -np.inf, one
@@ -86,11 +97,37 @@ def _split(
     two = GaussianMixtureParameters(
         np.array([1 - side.mean(), side.mean()]), means, np.repeat(one.covariances, 2, axis=0)
     )
-    two, after = polish_few(members, two, rule, max_iter=SPLIT_PASSES, tol=SPLIT_TOLERANCE)
+    parameters = parameters_of_one(M, rule.covariance_type)
+    two, after = polish_few(
+        members, two, rule, max_iter=SPLIT_PASSES, tol=SPLIT_TOLERANCE, needed=before + parameters + needed
+    )
     if two.weights.min() * n < LEAST_POINTS:
         return -np.inf, one
-    gained = after - before
-    return gained - parameters_of_one(M, rule.covariance_type), two
+    return after - before - parameters, two
+
+
+def _births(
+    points: FloatArray, mixture: GaussianMixtureParameters, rule: CovarianceRule, pair: tuple[float, int, int]
+) -> list[Move]:
+    """Return the move, if there is one that promises anything, that puts a new component in the place of one of a pair.
+
+    It is for a group whose points are spread over all components: no one of them can be parted. The new one begins at
+    the mean of all points, where no group is nearer than another.
+    """
+    loss, i, j = pair
+    n, M = points.shape
+    K, parameters = mixture.weights.size, parameters_of_one(M, rule.covariance_type)
+    covariance = np.tensordot(mixture.weights, mixture.covariances, axes=1)
+    one = GaussianMixtureParameters(np.array([0.5 / K]), points.mean(axis=0)[None], np.asarray(covariance)[None])
+    densities = gaussian_log_densities(arrays_of([points]), mixture)
+    one, gain = polish_one_more(points, densities, one, rule, max_iter=BIRTH_PASSES, needed=parameters + loss)
+    gain -= parameters + loss
+    if gain <= 0 or one.weights[0] * n < LEAST_POINTS:
+        return []
+    share = float(one.weights[0])
+    merged, kept = _merged(mixture, mixture.weights, i, j), mixture.taken([c for c in range(K) if c not in (i, j)])
+    together = _joined(kept, merged)
+    return [Move((i, j), None, gain, _joined(replace(together, weights=(1 - share) * together.weights), one))]
 
 
 def _longest(centred: FloatArray) -> FloatArray:
@@ -160,10 +197,14 @@ def _moved(
     mixture: GaussianMixtureParameters, i: int, j: int, k: int, two: GaussianMixtureParameters
 ) -> GaussianMixtureParameters:
     merged = _merged(mixture, mixture.weights, i, j)
-    kept = [c for c in range(mixture.weights.size) if c not in (i, j, k)]
-    parts = mixture.taken(kept), merged
+    kept = mixture.taken([c for c in range(mixture.weights.size) if c not in (i, j, k)])
+    return _joined(kept, merged, replace(two, weights=mixture.weights[k] * two.weights))
+
+
+def _joined(*parts: GaussianMixtureParameters) -> GaussianMixtureParameters:
+    """Return the components of several mixtures as one."""
     return GaussianMixtureParameters(
-        np.concatenate([*(part.weights for part in parts), mixture.weights[k] * two.weights]),
-        np.concatenate([*(part.means for part in parts), two.means]),
-        np.concatenate([*(part.covariances for part in parts), two.covariances]),
+        np.concatenate([part.weights for part in parts]),
+        np.concatenate([part.means for part in parts]),
+        np.concatenate([part.covariances for part in parts]),
     )

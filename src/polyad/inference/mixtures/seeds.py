@@ -22,8 +22,10 @@ def sample_size(n_components: int) -> int:
     return max(SAMPLE_ROWS, ROWS_A_COMPONENT * n_components)
 
 
-def seeded_groups(points: FloatArray, n_components: int) -> NDArray[np.intp]:
+def seeded_groups(points: FloatArray, n_components: int, *, at_rest: float = 0.0) -> NDArray[np.intp]:
     """Return the group of every point: those of k-means, from seeds that lie far from each other.
+
+    Steps of k-means end when no larger share of the points than ``at_rest`` has changed its group.
 
     Examples
     --------
@@ -36,10 +38,9 @@ def seeded_groups(points: FloatArray, n_components: int) -> NDArray[np.intp]:
         sizes = np.bincount(groups, minlength=n_components)
         sums = group_sums(points, groups, n_components)
         centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
-        moved = _nearest(points, centres)
-        if np.array_equal(moved, groups):
+        before, groups = groups, _nearest(points, centres)
+        if (groups != before).mean() <= at_rest:
             break
-        groups = moved
     return groups
 
 
@@ -49,28 +50,41 @@ def group_sums(points: FloatArray, groups: NDArray[np.intp], n_groups: int) -> F
 
 
 def _seeds(points: FloatArray, n_components: int) -> FloatArray:
-    squares = (points**2).sum(axis=1)
-    first = int(_distances(points, squares, points.mean(axis=0)[None, :])[:, 0].argmin())
-    chosen = [first]
-    left = _distances(points, squares, points[[first]])[:, 0]
+    squares = np.einsum("ij,ij->i", points, points)
+    chosen = [int(_distances(points, squares, points.mean(axis=0)[None, :])[0].argmin())]
+    left = _distances(points, squares, points[chosen])[0]
     draws = 0
     while len(chosen) < n_components:
         cumulated = np.cumsum(left)
         marks = (np.arange(draws + 1, draws + CANDIDATES + 1) * GOLDEN) % 1 * cumulated[-1]
         draws += CANDIDATES
         candidates = np.unique(np.minimum(np.searchsorted(cumulated, marks), points.shape[0] - 1))
-        after = np.minimum(left[:, None], _distances(points, squares, points[candidates]))
-        best = int(after.sum(axis=0).argmin())
+        after = _distances(points, squares, points[candidates])
+        np.minimum(after, left, out=after)
+        best = int(after.sum(axis=1).argmin())
         chosen.append(int(candidates[best]))
-        left = after[:, best]
+        left = after[best]
     return points[chosen]
 
 
 def _distances(points: FloatArray, squares: FloatArray, centres: FloatArray) -> FloatArray:
-    """Return squared distances, N x K."""
-    found = squares[:, None] - 2 * points @ centres.T + (centres**2).sum(axis=1)
-    return np.maximum(found, 0.0)
+    """Return squared distances, K x N: long rows are read faster than many short ones."""
+    found = _less_squares(points, centres)
+    found += squares
+    return np.maximum(found, 0.0, out=found)
+
+
+def _less_squares(points: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return squared distances less the squares of the points, K x N."""
+    found = centres @ points.T
+    found *= -2
+    found += np.einsum("ij,ij->i", centres, centres)[:, None]
+    return np.asarray(found)
 
 
 def _nearest(points: FloatArray, centres: FloatArray) -> NDArray[np.intp]:
-    return np.asarray(((centres**2).sum(axis=1) - 2 * points @ centres.T).argmin(axis=1))
+    distances = _less_squares(points, centres)
+    least, nearest = distances.min(axis=0), np.zeros(points.shape[0], dtype=np.intp)
+    for k in range(len(centres) - 1, -1, -1):  # of equals the first
+        np.putmask(nearest, distances[k] == least, k)
+    return nearest

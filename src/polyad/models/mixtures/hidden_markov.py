@@ -103,7 +103,7 @@ class HiddenMarkov(MixtureModel):
         start: Literal["auto", "moments", "seeds"] = "auto",
         window: int | None = None,
         max_iter: int = 200,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         smoothing: float = 0.01,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -1,5 +1,6 @@
 """Mixtures of Gaussians by the method of moments, then EM."""
 
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.plurals import how_many
 from polyad.engine import Source, expect, ordered_by_content
+from polyad.engine.runners import in_this_thread
 from polyad.inference.mixtures.gaussian import (
     COVARIANCE_TYPES,
     CovarianceRule,
@@ -25,6 +27,7 @@ from polyad.models.mixtures.base import MixtureModel
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.recipes.gaussian import (
+    Starts,
     better_start,
     moment_start,
     polish_with_moves,
@@ -35,6 +38,7 @@ from polyad.models.recipes.gaussian import (
 from polyad.models.stopwatch import StopWatch
 
 ALONG_MEANS = "seeds along the means"  # told as seeds
+THREADS_PAY = 5_000_000  # rows x columns x components from which on
 
 
 class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
@@ -135,20 +139,20 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
             Not used.
         """
         self._refuse_bad_parameters()
-        watch = StopWatch()
         expect(mixture_plan(self.max_iter))
+        source = self._source(X)
+        with in_this_thread(source.n_rows * source.n_columns * self.n_components < THREADS_PAY):
+            return self._learn(source)
+
+    def _learn(self, given: Source) -> Self:
+        watch = StopWatch()
         with watch("read"):
-            source = ordered_by_content(self._source(X))
+            source = ordered_by_content(given)
             points = sample_points(source, self.n_components)
         with watch("moments"):
             found, spectrum, note = self._moments(source)
         with watch("start"):
-            starts = {} if found is None else {"moments": found.mixture}
-            if found is None or self.start != "moments":
-                starts["seeds"] = seed_start(points, self.n_components, self.covariance_type)
-                if 1 < self.n_components <= points.shape[1]:
-                    starts[ALONG_MEANS] = seed_start(points, self.n_components, self.covariance_type, along_means=True)
-            starts = {name: with_covariances(one, points, self.covariance_type) for name, one in starts.items()}
+            starts = self._starts(None if found is None else found.mixture)
             rule = CovarianceRule(self.covariance_type, self.shared, self.reg_covar, None, float(self.prior_points))
             name, begun, rule = better_start(source, points, starts, rule, max_iter=self.max_iter, tol=self.tol)
             name = "moments" if name == "moments" else "seeds"
@@ -248,6 +252,22 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
                 f"There is no start from moments: {note}. EM begins from seeds that lie far from each other instead."
             )
         return found, spectrum, note
+
+    def _starts(self, moments: GaussianMixtureParameters | None) -> Starts:
+        """Return what makes each start from some points, the most trusted first."""
+
+        def begin(along_means: bool, points: FloatArray) -> GaussianMixtureParameters:
+            found = seed_start(points, self.n_components, self.covariance_type, along_means=along_means)
+            return with_covariances(found, points, self.covariance_type)
+
+        starts: Starts = {}
+        if moments is not None:
+            starts["moments"] = lambda points: with_covariances(moments, points, self.covariance_type)
+        if moments is None or self.start != "moments":
+            if 1 < self.n_components <= self.n_features_in_:
+                starts[ALONG_MEANS] = partial(begin, True)
+            starts["seeds"] = partial(begin, False)
+        return starts
 
     def _set(self, mixture: GaussianMixtureParameters) -> None:
         self.weights_, self.means_ = mixture.weights, mixture.means

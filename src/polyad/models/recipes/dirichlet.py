@@ -7,13 +7,13 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
-from polyad.engine import Block, Source, first_rows, total
+from polyad.engine import Block, Source, first_rows, side_by_side, total
 from polyad.engine.blocks import beside_each_other
 from polyad.inference.background import Restraint
 from polyad.inference.expectation import is_left_out
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import Polished, has_quarters, polish, polish_bytes
-from polyad.inference.presets import PRESETS, Preset
+from polyad.inference.presets import LONG_DOCUMENTS, PRESETS, Preset
 from polyad.inference.wide import wide_passes
 from polyad.models.recipes.moment_start import (
     MOST_BY_MOMENTS,
@@ -28,6 +28,8 @@ POLISH_CONCENTRATION = 0.3  # of the shares while topics are polished: their mea
 MOSTLY_OWN = 2.0  # one over the part of a topic that no mixture of the others explains, from which it goes all the way
 JUDGED_DOCUMENTS = 400  # of which half of the tokens are predicted from the other half
 SHARE_ITERATIONS = 8  # for each of them
+SHORTER = 0.75  # of the way of topics near the truth, where words are predicted better by it; of half of it topics lose
+CLEARLY = 0.001  # bits per token that a shorter way must predict better by: as much is chance in these documents
 FAR_BEHIND = 0.004  # bits per token that passes gain from a start that was not near the truth: topics that go together
 
 
@@ -86,15 +88,12 @@ def polish_topics(
     if near and preset.wide_passes:
         preset = PRESETS["fast"]
     is_many = topics.shape[0] > MOST_BY_MOMENTS
-    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many)
+    may_forget = not near and restraint is None and has_long_documents(corpus)
+    preset = preset.for_corpus(many_shards=is_sampled(corpus.source), many_topics=is_many, long_documents=may_forget)
     polished = polish(corpus.source, topics, alpha, preset=preset, smoothing=smoothing, near=near, restraint=restraint)
     if near:
-        some = first_rows(corpus.source, JUDGED_DOCUMENTS)
-        before, after = (predicted_bits(it, alpha, some) for it in (topics, polished.components))
-        if before > after + FAR_BEHIND:
-            return polished
-        part = reach(topics, alpha / alpha.sum(), corpus.unigram)[:, None]
-        return replace(polished, components=part * polished.components + (1 - part) * topics)
+        some = side_by_side(first_rows(corpus.source, JUDGED_DOCUMENTS), [range(len(corpus.source.widths))])
+        return replace(polished, components=as_far_as_words_say(topics, polished.components, alpha, some, corpus))
     if preset.wide_passes == 0 or smoothing is not None:  # a prior that the user gives is neither wider nor narrower
         return polished
     wide = wide_passes(
@@ -106,6 +105,31 @@ def polish_topics(
         restraint=restraint,
     )
     return replace(wide, objective=polished.objective + wide.objective)
+
+
+def has_long_documents(corpus: SummedCounts) -> bool:
+    """Tell whether documents have so many tokens that these tell their topics anew in every round."""
+    return corpus.n_tokens >= LONG_DOCUMENTS * corpus.summary.n_documents
+
+
+def as_far_as_words_say(
+    topics: FloatArray, polished: FloatArray, prior: FloatArray, some: Source, corpus: SummedCounts
+) -> FloatArray:
+    """Return topics of the moments after they went with the passes as far as they reach, or as words are told best.
+
+    Moments are noisy and have no bias, passes the other way round: between the two, words that topics hardly have are
+    predicted better than by either, the more so the more documents there are.
+    """
+    n_views = len(corpus.source.widths)  # whose topics sum to 1 each
+
+    def bits(part: FloatArray | float) -> float:
+        return predicted_bits((part * polished + (1 - part) * topics) / n_views, prior, some)
+
+    whole = bits(1.0)
+    far = bits(0.0) > whole + FAR_BEHIND
+    reached = np.ones((len(topics), 1)) if far else reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
+    part = SHORTER * reached if bits(SHORTER * reached) < bits(reached) - CLEARLY else reached
+    return part * polished + (1 - part) * topics
 
 
 def predicted_bits(topics: FloatArray, prior: FloatArray, some: Source) -> float:

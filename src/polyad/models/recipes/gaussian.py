@@ -1,12 +1,13 @@
 """The steps of fitting a mixture of Gaussians, as functions on a source of points."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
-from polyad.decompose.orthogonal.registry import diagonaliser
+from polyad.decompose.orthogonal.jacobi import jacobi
 from polyad.engine import Block, Source, first_rows, rows
 from polyad.engine.sources import arrays_of
 from polyad.inference.mixtures.gaussian import (
@@ -20,16 +21,21 @@ from polyad.inference.mixtures.seeds import group_sums, sample_size, seeded_grou
 from polyad.moments.signals.spherical import SphericalMoments, spherical_moments
 from polyad.moments.views.cross import dense_rows
 
+LOOSE = 1e-4  # angle at which the diagonaliser may stop: samples are further from the truth
 VARIANCE_RANGE = 4.0  # variances from the moments are kept within this factor of their mean
 ENOUGH_DIRECTIONS = 0.8  # of those that the means of the components need, seen above the noise
 LEAST_WEIGHT = 0.1  # of an equal share: components that moments give less are given this
+AT_REST = 0.02  # of the points: groups that so few of them still change are good enough for EM to begin with
 TRIAL_PASSES = 60  # of EM at most, on a sample, by which starts are compared
 SAME_END = 3e-4  # nats for each point: ends of EM that are no further apart are taken to be the same
 MOMENTS = "moments"  # the name of that start; others are of seeds
+CERTAIN_PASSES = 5  # of EM on the sample: moments from which it rests sooner are right
 TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT = 2048, 200
 SMALL_SAMPLE = 0.7  # of all points: with fewer of them in the sample, EM on it comes first
 MOVES_AT_ONCE = 3  # that are tried before EM counts as done
 MOST_MOVES = 2  # that are made, for each component
+
+Starts = dict[str, Callable[[FloatArray], GaussianMixtureParameters]]
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ def spherical_parameters(moments: SphericalMoments, *, strict: bool = False) -> 
         Whether to return what the moments say as it is; otherwise weights and variances are kept from extremes that
         small samples lead to.
     """
-    found = diagonaliser("jacobi")(moments.third)
+    found = jacobi(moments.third, tol=1e-10 if strict else LOOSE)
     # v_k = sqrt(w_k) (W (m_k - mean), 1): the last coordinate tells the sign and the weight.
     rotation = found.rotation * np.where(found.rotation[-1] < 0, -1.0, 1.0)
     K = rotation.shape[0]
@@ -118,13 +124,13 @@ def seed_start(
     if along_means:
         centred = scaled - scaled.mean(axis=0)
         scaled = centred @ np.linalg.eigh(centred.T @ centred)[1][:, 1 - n_components :]
-    groups = seeded_groups(scaled, n_components)
+    groups = seeded_groups(scaled, n_components, at_rest=AT_REST)
     counts = np.bincount(groups, minlength=n_components)
     means = _group_means(points, groups, n_components)
-    within = ((points - means[groups]) ** 2).mean(axis=0)
-    sizes = np.bincount(groups, ((points - means[groups]) ** 2).mean(axis=1), n_components)
-    pooled = max(float(within.mean()), 1e-300)
-    variances = (sizes + pooled) / (counts + 1)
+    residuals = points - means[groups]
+    squares = np.einsum("ij,ij->i", residuals, residuals) / points.shape[1]
+    sizes = np.bincount(groups, squares, n_components)
+    variances = (sizes + max(float(squares.mean()), 1e-300)) / (counts + 1)
     return GaussianMixtureParameters((counts + 1) / (counts.sum() + n_components), means, variances)
 
 
@@ -163,60 +169,91 @@ def pooled(mixture: GaussianMixtureParameters) -> FloatArray:
 
 
 def better_start(
-    source: Source,
-    points: FloatArray,
-    starts: dict[str, GaussianMixtureParameters],
-    rule: CovarianceRule,
-    *,
-    max_iter: int,
-    tol: float,
+    source: Source, points: FloatArray, starts: Starts, rule: CovarianceRule, *, max_iter: int, tol: float
 ) -> tuple[str, PolishedMixture, CovarianceRule]:
     """Return the name of the start that EM on a sample brings furthest, and where it has brought it.
 
-    Where that is one of seeds, components overlap, and which of different ends is better is told after moves only. The
-    covariance that every component is given in addition is that of the start with the smallest one.
+    Where EM comes to rest within a few passes of the moments, these are right, and no other start is made. Otherwise
+    moves follow, which are cheaper on a sample than on all points; where these are few, from the ends of all starts:
+    which of them is better is told after moves only. The covariance that every component is given in addition is that
+    of the start with the smallest one.
+
+    Parameters
+    ----------
+    source, points
+        All points, and a sample of them.
+    starts
+        What makes each start from some points, by name, the most trusted first. Where there are many points and
+        components are round, two of them are made.
+    rule
+        How covariances are estimated.
+    max_iter, tol
+        Passes of EM at most, and what the last of them gains for a point.
     """
-    few = points[: max(TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT * len(next(iter(starts.values())).weights))]
-    sample = arrays_of([few]) if few.shape[0] < SMALL_SAMPLE * source.n_rows else source
-    ((name, start), *_) = starts.items()
+    name = next(iter(starts))
+    first = starts[name](points)
     if max_iter == 0:
-        return name, PolishedMixture((), False, start), rule
-    if rule.prior_points > 0:
-        first = {
-            name: polish_gaussian(sample, start, rule, max_iter=1, tol=0.0).mixture for name, start in starts.items()
-        }
-        priors = [pooled(mixture) for mixture in first.values()]
-        rule = replace(
-            rule, prior=min(priors, key=lambda prior: float(np.trace(prior) if prior.ndim == 2 else prior.sum()))
-        )
-        starts = first
+        return name, PolishedMixture((), False, first), rule
+    few = points[: max(TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT * first.weights.size)]
+    sample = arrays_of([few]) if few.shape[0] < SMALL_SAMPLE * source.n_rows else source
+
+    def told(trial: PolishedMixture) -> PolishedMixture:
+        return trial if sample is source else replace(trial, objective=())
+
+    begun = {name: _after_one_pass(sample, first, rule)}
+    rule = _with_prior(rule, begun)
     if len(starts) == 1 or max_iter <= TRIAL_PASSES:
-        ((name, start), *_) = starts.items()
-        return name, PolishedMixture((), False, start), rule
+        return name, PolishedMixture((), False, begun[name]), rule
+    if name == MOMENTS:
+        trial = polish_gaussian(sample, begun[name], rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
+        if trial.converged and len(trial.objective) <= CERTAIN_PASSES:
+            return name, told(trial), rule
+        begun[name] = trial.mixture
+    if sample is not source and rule.covariance_type == "spherical":
+        starts = dict(list(starts.items())[:2])
+    begun |= {other: _after_one_pass(sample, start(few), rule) for other, start in starts.items() if other != name}
+    rule = _with_prior(rule, begun)
     trials = {
         name: polish_gaussian(sample, start, rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
-        for name, start in starts.items()
+        for name, start in begun.items()
     }
     best = max(trials, key=lambda name: trials[name].objective[-1] + (SAME_END if name == MOMENTS else 0.0))
     others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
-    if best != MOMENTS and others:
+    if sample is not source or others:
         ends = {
             name: polish_with_moves(sample, points, trials[name], rule, max_iter=max_iter, tol=tol).polished
-            for name in (best, *others)
+            for name in (best, *(others if sample is source else ()))
         }
         best, trials = max(ends, key=lambda name: ends[name].objective[-1]), ends
-    return best, trials[best] if sample is source else replace(trials[best], objective=()), rule
+    return best, told(trials[best]), rule
+
+
+def _after_one_pass(
+    source: Source, mixture: GaussianMixtureParameters, rule: CovarianceRule
+) -> GaussianMixtureParameters:
+    return polish_gaussian(source, mixture, replace(rule, prior=None), max_iter=1, tol=0.0).mixture
+
+
+def _with_prior(rule: CovarianceRule, begun: dict[str, GaussianMixtureParameters]) -> CovarianceRule:
+    """Return a rule by which components are given points with the smallest mean covariance of some mixtures."""
+    if rule.prior_points <= 0:
+        return rule
+    priors = [pooled(mixture) for mixture in begun.values()]
+    return replace(
+        rule, prior=min(priors, key=lambda prior: float(np.trace(prior) if prior.ndim == 2 else prior.sum()))
+    )
 
 
 def polish_with_moves(
     source: Source, points: FloatArray, begun: PolishedMixture, rule: CovarianceRule, *, max_iter: int, tol: float
 ) -> FittedMixture:
     """Run EM until it rests, try moves that it cannot make, and go on from those that raise the likelihood."""
-    left = max_iter - len(begun.objective)
-    polished = polish_gaussian(
-        source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter, relaxed=True
-    )
-    objective, left, n_moves = begun.objective + polished.objective, left - len(polished.objective), 0
+    polished, objective, left, n_moves = begun, begun.objective, max_iter - len(begun.objective), 0
+    if not (begun.converged and objective):
+        polished = polish_gaussian(
+            source, begun.mixture, rule, max_iter=left, tol=tol, first=1, most=max_iter, relaxed=True
+        )
+        objective, left = objective + polished.objective, left - len(polished.objective)
     while polished.converged and left > 1 and n_moves < MOST_MOVES * begun.mixture.weights.size:
         for move in best_moves(points, polished.mixture, rule, MOVES_AT_ONCE):
             first = max_iter - left + 1

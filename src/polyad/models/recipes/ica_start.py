@@ -13,7 +13,7 @@ from polyad.base.caller import warn_caller
 from polyad.base.compiled import compiled
 from polyad.base.determined import NoiseWarning
 from polyad.decompose.diagonalisation import Diagonalisation
-from polyad.engine import Block, Source, Stacked, every, total
+from polyad.engine import Block, Source, Stacked, every, first_rows, total
 from polyad.engine.sources.arrays import arrays_of
 from polyad.inference.separation import Separation, information
 from polyad.metrics import amari_distance
@@ -43,14 +43,18 @@ class Start:
     found: Any
 
 
-def rows_for_start(source: Source, n_components: int) -> Source:
+def rows_for_start(source: Source, n_components: int, *, ordered: bool = False) -> Source:
     """Return some thousand rows, in memory, for moments that likelihood steps on all rows follow.
 
-    Which they are depends on what is in them and not on where they stand: any order of the rows gives the same.
+    Which they are depends on what is in them and not on where they stand: any order of the rows gives the same. Of rows
+    in the canonical order, which hang on nothing else, they are the first.
     """
-    share = (START_ROWS if n_components <= FEW else MORE_ROWS) / source.n_rows
+    n_rows = START_ROWS if n_components <= FEW else MORE_ROWS
+    share = n_rows / source.n_rows
     if share >= 1:
         return source
+    if ordered:
+        return first_rows(source, n_rows)
     chosen = total(_chosen_rows, source, share).rows()
     return source if chosen.shape[0] <= n_components else arrays_of([chosen])  # of rows that are all equal none may be
 

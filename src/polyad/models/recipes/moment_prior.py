@@ -6,7 +6,8 @@ the third moment of the model is known; the total is the one under which it is n
 c0 changes the second moment by a matrix of rank one, so that all of it happens among K x K x K numbers: no pass.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ HOPELESS = 0.5  # likewise, with topics that are only near those of the third mo
 TRIED = np.geomspace(SMALLEST, LARGEST, 12)  # totals, with topics that do not change with them
 RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
 SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
+NOISY_ENTRIES = 1.0  # of the third moment that what is left amounts to: errors of the totals of samples are no larger
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
 MOST_STEPS = 20  # of Newton, likewise
 
@@ -43,14 +45,33 @@ class WhitenedMoments:
     mean: FloatArray  # the first moment along the directions, K
     sums: FloatArray  # what the images of the directions, second moment times direction, sum to over all words, K
     third: FloatArray  # K x K x K
-    _pairs: FloatArray = field(init=False, repr=False)
-    _cube: FloatArray = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        own = _factors(self.concentration)
-        raw_second = np.eye(self.mean.size) + own.pair * np.outer(self.mean, self.mean)
-        object.__setattr__(self, "_pairs", symmetrise(raw_second[:, :, None] * self.mean))
-        object.__setattr__(self, "_cube", outer_cube(self.mean))
+    @property
+    def _raw_second(self) -> FloatArray:
+        return np.eye(self.mean.size) + _factors(self.concentration).pair * np.outer(self.mean, self.mean)
+
+    @cached_property
+    def _pairs(self) -> FloatArray:
+        return symmetrise(self._raw_second[:, :, None] * self.mean)
+
+    @cached_property
+    def _cube(self) -> FloatArray:
+        return outer_cube(self.mean)
+
+    def products(self) -> FloatArray:
+        """Return the inner products of the third moment and the tensors of the two terms of the mean, 3 x 3.
+
+        Those two are the raw second moment times the mean, in all three places, and the mean to the third.
+        """
+        m, S = self.mean, self._raw_second
+        along, image, size = self.third @ m, S @ m, float(m @ m)
+        third_pairs, third_cube = 3 * float(np.vdot(along, S)), float(m @ along @ m)
+        pairs = 3 * float(np.vdot(S, S)) * size + 6 * float(image @ image)
+        pairs_cube = 3 * float(m @ image) * size
+        third = float(np.vdot(self.third, self.third))
+        return np.array(
+            [[third, third_pairs, third_cube], [third_pairs, pairs, pairs_cube], [third_cube, pairs_cube, size**3]]
+        )
 
     def third_at(self, c0: float) -> FloatArray:
         """Return the third moment for another total, along the same directions."""
@@ -145,12 +166,40 @@ def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[fl
     return total, rotations[total]
 
 
-def is_sharp(moments: WhitenedMoments, rotation: FloatArray, total: float) -> bool:
-    """Tell whether half of a total and twice as much explain clearly less of the third moment than the total itself."""
+@dataclass(frozen=True)
+class HalfAndTwice:
+    """What half of a total and twice as much leave of the third moment, over what the total itself leaves.
+
+    Examples
+    --------
+    >>> HalfAndTwice(25.0, 25.0).is_sharp, HalfAndTwice(25.0, 25.0).error < 0.2, HalfAndTwice(1.2, 1.4).error > 0.5
+    (True, True, True)
+    """
+
+    half: float
+    twice: float
+
+    @property
+    def is_sharp(self) -> bool:
+        """Whether both explain clearly less."""
+        return min(self.half, self.twice) > SHARP
+
+    @property
+    def error(self) -> float:
+        """Standard error of the total, relative to it, by least squares: from the bend over what is left.
+
+        What is left is the noise of few entries of the third moment: those of the topics with the smallest shares.
+        """
+        bend = max(self.half + self.twice - 2, 1e-12) / (2 * np.log(2) ** 2)
+        return float((NOISY_ENTRIES * bend) ** -0.5)
+
+
+def sides_of(moments: WhitenedMoments, rotation: FloatArray, total: float) -> HalfAndTwice:
+    """Return how much worse half of a total and twice as much explain the third moment."""
     rotations = {total: rotation}
     with single_threaded_blas():
         left, *sides = (_left_by_own_topics(moments, rotations, c0) for c0 in (total, total / 2, 2 * total))
-    return min(sides) > SHARP * left
+    return HalfAndTwice(*(each / max(left, 1e-300) for each in sides))
 
 
 def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals: FloatArray) -> FloatArray:
@@ -160,8 +209,7 @@ def _left_by_these_topics(moments: WhitenedMoments, rotation: FloatArray, totals
     """
     q = _away_from_zero(moments.sums @ rotation)
     along = moments.mean @ rotation
-    tensors = [moments.third, moments._pairs, moments._cube]
-    products = np.array([[float(np.vdot(a, b)) for a in tensors] for b in tensors])
+    products = moments.products()
     own = _factors(moments.concentration)
     on_diagonal = [
         (contract(moments.third, rotation) * rotation).sum(axis=0),
@@ -213,9 +261,9 @@ class OwnTotal:
     _mean: FloatArray
     _left: FloatArray
 
-    def is_sharp(self) -> bool:
-        """Tell whether the third moment leaves no doubt of the total."""
-        return is_sharp(self._moments, self._rotation, self.total)
+    def sides(self) -> HalfAndTwice:
+        """Return how much doubt the third moment leaves of the total."""
+        return sides_of(self._moments, self._rotation, self.total)
 
     def start(self, c0: float) -> MomentStart | None:
         """Return the topics for a total; None where the second moment has too few directions for it."""
@@ -287,7 +335,8 @@ def _sharp(found: Polyadic, recording: _Recording) -> _SharpEdge:
     if whitening.weights.size == K and (weights == 1).all():
         return _SharpEdge(whitening.whitener, found.images, recording.tensor, rotation, whitening.left, True)
     whitener = whitening.whitener[:K] / weights[:, None]
-    third = recording.tensor[:K, :K, :K] / np.einsum("i,j,k->ijk", weights, weights, weights)
+    third = recording.tensor[:K, :K, :K] / weights[:, None, None]
+    third /= np.outer(weights, weights)
     with single_threaded_blas():
         nearest, _ = linalg.polar(rotation[:K])
     left = leaving(whitening.spectrum, np.ones(K), int(whitener.any(axis=0).sum()), whitening.noise)

@@ -6,6 +6,7 @@ with a total of one half. So words decide. The tokens of one half of some docume
 by the topics and the prior of the moments and by the usual ones, before any pass is made.
 """
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,10 @@ from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, pred
 from polyad.models.recipes.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, MomentStart, SummedCounts, start_from_moments
 from polyad.moments import RawMoments
-from polyad.moments.counts.concentration import mean_shares, total_error
+from polyad.moments.counts.concentration import estimate_concentration, mean_shares, total_error
+from polyad.moments.counts.weights import effective_documents
+
+logger = logging.getLogger("polyad")
 
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
@@ -39,7 +43,9 @@ class PriorStart:
     prior: FloatArray  # Dirichlet parameters of the shares while topics are polished, K
     is_own: bool  # whether this is the prior that the moments tell, or the user: then topics are near the truth already
     concentration: float | None = None  # total that the moments were made for; None for models without one
-    doubtful_total: float | None = None  # total that half or twice of it explain the third moment nearly as well as
+    by_triples: float | None = None  # total of the third moment, where half or twice of it explain it nearly as well
+    by_prediction: float | None = None  # total under which words are predicted best, likewise
+    total_error: float = 0.0  # standard error of the total of the third moment, relative to it
 
 
 def begin_with_total(
@@ -72,18 +78,29 @@ def matched(begun: PriorStart, prior: FloatArray) -> PriorStart:
 def begin(
     raw: RawMoments, corpus: SummedCounts, n_components: int, method: str | Diagonaliser, *, polished: bool
 ) -> PriorStart:
-    """Begin with the total that the third moment tells, if it predicts words as well as the usual one."""
+    """Begin with the total that the third moment tells, if it predicts words as well as the usual one.
+
+    The log says where it tells none, or one that does not predict: a warning would come with every text.
+    """
     start, own = start_at_usual_total(raw, corpus, n_components, method, USUAL_CONCENTRATION)
     usual = with_usual_prior(start, corpus, USUAL_CONCENTRATION, polished=polished)
     begun = None if own is None else _begin_at(own, corpus, own.total)
     if own is None or begun is None:
+        logger.info(
+            "No total of a Dirichlet prior explains the third moment: topics are polished with the usual prior."
+        )
         return usual
     judged = first_rows(corpus.source, JUDGED_DOCUMENTS)
     usual_bits, own_bits = _predicted_bits(usual, judged), _predicted_bits(begun, judged)
-    if own_bits > usual_bits + FAR_WORSE:
-        return usual
-    begun, own_bits = _refined(own, begun, own_bits, corpus, judged)
-    return begun if own_bits < usual_bits + AS_WELL else usual
+    if own_bits <= usual_bits + FAR_WORSE:
+        begun, own_bits = _refined(own, begun, own_bits, corpus, judged)
+        if own_bits < usual_bits + AS_WELL:
+            return begun
+    logger.info(
+        "The total of a Dirichlet prior nearest to the third moment, %.2g, predicts words worse than the usual prior.",
+        own.total,
+    )
+    return usual
 
 
 def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | None:
@@ -94,18 +111,21 @@ def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | No
 def _refined(
     own: OwnTotal, begun: PriorStart, bits: float, corpus: SummedCounts, judged: Source
 ) -> tuple[PriorStart, float]:
-    """Return the start with the total that predicts words best, from half to twice that of the third moment, and bits.
+    """Return the start with the larger of the totals of the third moment and of prediction, and its bits.
 
-    Where one topic makes up most documents the third moment is nearly the same for these totals, and words are not. The
-    least bits per token of the judged documents are those of a parabola through three points: half the total, the total
-    of the third moment, whose ``bits`` are given, and twice as much.
+    Where one topic makes up most documents the third moment is nearly the same for half its total and for twice as
+    much, and words are not. The least bits per token of the judged documents are those of a parabola through three
+    points: half the total, the total of the third moment, whose ``bits`` are given, and twice as much.
 
-    A sharp total stays, unless twice as much predicts better. That never was so on samples with a Dirichlet prior.
-    Topics that go together have none, the total nearest to their third moment is too small, and too small a total
-    errs by far more than one too large.
+    Shares that are most probable predict best with a total below that of wide priors, and too small a total errs by far
+    more than one too large: prediction raises the total, and where it would lower it, it says that it is in doubt. A
+    sharp total stays, unless twice as much predicts better. That never was so on samples with a Dirichlet prior. Topics
+    that go together have none, and the total nearest to their third moment is too small.
     """
-    is_sharp = own.is_sharp()
-    begun = replace(begun, doubtful_total=None if is_sharp else own.total)
+    sides = own.sides()
+    is_sharp, begun = sides.is_sharp, replace(begun, total_error=sides.error)
+    if not is_sharp:
+        begun = replace(begun, by_triples=own.total, by_prediction=own.total)
     above = _begin_at(own, corpus, float(np.clip(2 * own.total, SMALLEST, LARGEST)))
     if above is None:
         return begun, bits
@@ -119,33 +139,60 @@ def _refined(
     curvature, slope = bits_below + bits_above - 2 * bits, (bits_above - bits_below) / 2
     step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(bits_below - bits_above))
     step = round(2 * step) / 2  # in octaves; so that a document more or less hardly ever changes it
-    found = _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST)))
+    if not is_sharp:
+        begun = replace(begun, by_prediction=own.total * 2**step)
+    found = _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) if step > 0 else None
     if found is None:
         return begun, bits
-    found = replace(found, doubtful_total=begun.doubtful_total)
+    found = replace(begun, start=found.start, topics=found.topics, prior=found.prior, concentration=found.concentration)
     return found, _predicted_bits(found, judged)
 
 
-def warn_of_total(prior: FloatArray, n_documents: float, told: tuple[float, ...] = ()) -> None:
+def estimated_prior(
+    raw: RawMoments, source: Source, begun: PriorStart, components: FloatArray, weights: str | float
+) -> FloatArray:
+    """Return the topics' shares of the mean document times the total that these documents tell, K.
+
+    The total is that of the third moment if polishing has begun with it, or that of pairs of words. Where documents
+    have hardly more than one topic, the third moment is nearly the same for every total below one.
+    """
+    by_pairs, shares = estimate_concentration(raw, components, mean_document(source))
+    prior = by_pairs * at_least_some(shares)
+    if not begun.is_own or begun.concentration is None:
+        return prior
+    told: dict[str, float] = {}
+    if begun.concentration >= 1:
+        prior = begun.concentration * document_shares(components, source)
+        told = {
+            "triples of words": begun.by_triples or begun.concentration,
+            "prediction": begun.by_prediction or begun.concentration,
+            "pairs": by_pairs,
+        }
+    known_shares = total_error(prior, effective_documents(source, weights))
+    warn_of_total(prior, max(known_shares, begun.total_error if told else 0.0), told)
+    return prior
+
+
+def warn_of_total(prior: FloatArray, error: float, told: dict[str, float] | None = None) -> None:
     """Warn where documents cannot tell the total of their prior, or where several totals that they tell differ.
 
     Parameters
     ----------
     prior
         As it was found, K.
-    n_documents
-        As many of the same weight as the documents are worth: see :func:`polyad.moments.counts.weights`.
+    error
+        Standard error of the total, relative to it, at least.
     told
-        Totals by triples of words, by prediction and by pairs, where the first is in doubt. Their errors have little in
-        common: triples err upwards by as much as downwards, pairs downwards where topics are noisy, and prediction
-        comes in steps of half an octave.
+        Totals by what they were found from: triples of words, prediction (the same where triples leave no doubt) and
+        pairs. Their errors have little in common: triples err upwards by as much as downwards, pairs downwards where
+        topics are noisy, and prediction comes in steps of half an octave.
     """
-    error = total_error(prior, n_documents)
-    if error <= TELLS and (not told or max(told) <= AGREE * min(told)):
+    totals = (told or {}).values()
+    if error <= TELLS and (not totals or max(totals) <= AGREE * min(totals)):
         return
     reason = f"its standard error is {100 * error:.0f}% or more"
     if told:
-        reason += f", and it is {told[0]:.2g} by triples of words, {told[1]:.2g} by prediction, {told[2]:.2g} by pairs"
+        reason += f", and it is {', '.join(f'{value:.2g} by {what}' for what, value in told.items())}"
     warn_caller(
         f"These documents do not tell the total of the prior well ({prior.sum():.2g}): {reason}. Give more documents, "
         "or concentration= if you know it.",

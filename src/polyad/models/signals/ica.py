@@ -45,7 +45,9 @@ N_COMBINATIONS = 100  # of matrices, among which a well-conditioned one is looke
 MOST_STEPS = {"fast": 16, "full": 200}  # of Newton
 FITS = 2  # of scores to all rows, where steps go on to a share of the noise alone
 SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer is not better
-ENOUGH = 0.02  # nats of the likelihood of all rows for each entry of the matrix; noise moves it by a half for each
+# Nats of the likelihood of all rows for each entry of the matrix: a step that promises less is the last, and finds most
+# of it. Noise moves the likelihood by a half for each.
+ENOUGH = 0.02
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
@@ -170,7 +172,7 @@ class ICA(FactorModel):
             whitener = whitener if self.whiten else np.eye(source.n_columns)
             whitening = moments.SignalWhitening(whitener, self.mean_)
         with watch("moments"):
-            few = rows_for_start(source, whitener.shape[0]) if self._polishes else source
+            few = rows_for_start(source, whitener.shape[0], ordered=source is not given) if self._polishes else source
             start = self._start(source, few, whitening, given)
             unmixing, found = start.rotation @ whitener, start.found
         n_iter, converged = found.n_iter, found.converged
@@ -303,7 +305,7 @@ def _refuse_unknown(model: ICA) -> None:
 
 def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[FloatArray, FloatArray]:
     """Return W, K x M, with W covariance W' = I, and all eigenvalues."""
-    values, vectors = linalg.eigh(covariance)
+    values, vectors = np.linalg.eigh(covariance)
     values, vectors = values[::-1], vectors[:, ::-1]
     # Of two signs the same for any order of the samples: what starts from here would differ by the tolerance.
     vectors = vectors * np.where(vectors[np.abs(vectors).argmax(axis=0), np.arange(values.size)] < 0, -1.0, 1.0)
@@ -368,7 +370,7 @@ def _reference(stack: FloatArray) -> FloatArray:
 def _canonical(unmixing: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Scale sources to variance 1, order them by the variance they explain, make their largest entry positive."""
     unmixing = unmixing / np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
-    mixing = covariance @ unmixing.T @ linalg.pinv(unmixing @ covariance @ unmixing.T)
+    mixing = covariance @ unmixing.T @ np.linalg.inv(unmixing @ covariance @ unmixing.T)  # near the identity
     order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
     largest = np.abs(mixing).argmax(axis=0)
     signs = np.where(mixing[largest, np.arange(mixing.shape[1])] < 0, -1.0, 1.0)

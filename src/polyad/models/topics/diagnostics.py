@@ -36,7 +36,8 @@ class Diagnostics:
         cosine of the angle by which the noise of the moments turns it. Topics of a low certainty change first when
         documents are left out. Empty where it is not known (private topics, files of older versions).
     concentration
-        Total c0 that the moments were made for; None for models without one.
+        Total c0 that the moments were made for: given, that of the prior where they tell it, or the usual 2, and then
+        the log says why; None for models without one.
     topic_word_prior
         Tokens that the prior adds to every word of each topic, in the order of ``components_``: given, told by the
         data, or where they do not tell it 2 in all, split by the topics' tokens. Empty where it is not known (aligned

@@ -6,6 +6,7 @@ import numpy as np
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.caller import warn_caller
+from polyad.base.determined import NoiseWarning
 from polyad.decompose import Diagonaliser
 from polyad.decompose.orthogonal.registry import MethodName
 from polyad.engine import Block, Source, expect, rows
@@ -184,7 +185,14 @@ class DiscreteICA(TopicModel):
         if self.n_components == 1 or excess >= min(LENGTHS_VARY, 1 - noise) * expected:
             apart = float(np.log(expected / max(excess, 1e-9 * expected)))  # of the two totals, in logarithms
             # All of the difference counts while it is small, and none of it where the two contradict each other.
-            return by_pairs * float(np.exp(apart * np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0)))
+            part = float(np.clip(2 - abs(apart) / np.log(AGREEING), 0.0, 1.0))
+            if 0 < part < 1 and self.rates == "shared":
+                warn_caller(
+                    f"These documents do not tell the total of the shapes well: it is {by_pairs * np.exp(apart):.2g} "
+                    f"by the lengths of the documents, {by_pairs:.2g} by pairs of words. Give more documents.",
+                    NoiseWarning,
+                )
+            return by_pairs * float(np.exp(part * apart))
         warn_caller(
             "The lengths of the documents vary less than independent topics would make them (variance "
             f"{summary.length_variance:.3g}, of which {summary.mean_length:.3g} is counting; {expected:.3g} more "

@@ -29,13 +29,11 @@ from polyad.models.recipes.dirichlet import planned_bytes, polish_topics
 from polyad.models.recipes.moment_start import LENGTH_POWER, SummedCounts, first_sample
 from polyad.models.recipes.own_prior import (
     PriorStart,
-    at_least_some,
     begin,
     begin_with_prior,
     begin_with_total,
     document_shares,
-    mean_document,
-    warn_of_total,
+    estimated_prior,
 )
 from polyad.models.recipes.plan import dirichlet_pass_cost, prior_cost, seconds_of, topic_plan
 from polyad.models.stopwatch import StopWatch
@@ -43,8 +41,6 @@ from polyad.models.stream import copied, grown, take_over, tokens_in, tokens_of
 from polyad.models.topics.base import INFERENCE_ITERATIONS, TopicModel, given_prior
 from polyad.models.topics.diagnostics import diagnose
 from polyad.moments import RawMoments, raw_moments
-from polyad.moments.counts.concentration import estimate_concentration
-from polyad.moments.counts.weights import effective_documents
 
 POSTERIOR_ITERATIONS = 50  # of the methods that come near the posterior mean, and more slowly than "map" to rest
 
@@ -303,22 +299,8 @@ class LDA(TopicModel):
         return float(self.concentration)
 
     def _estimated_prior(self, raw: RawMoments, corpus: SummedCounts, begun: PriorStart) -> FloatArray:
-        """Return the topics' shares of the mean document times the total.
-
-        The total is given, or that of the third moment if polishing has begun with it, or that of pairs of words. Where
-        documents have hardly more than one topic, the third moment is nearly the same for every total below one.
-        """
+        """Return the topics' shares of the mean document times the total, given or estimated."""
         total = self._given_total()
         if total is not None:
             return total * document_shares(self.components_, corpus.source)
-        by_pairs, shares = estimate_concentration(raw, self.components_, mean_document(corpus.source))
-        if not begun.is_own or begun.concentration is None:
-            return by_pairs * at_least_some(shares)
-        told: tuple[float, ...] = ()
-        prior = by_pairs * at_least_some(shares)
-        if begun.concentration >= 1:
-            prior = begun.concentration * document_shares(self.components_, corpus.source)
-            if begun.doubtful_total is not None:
-                told = (begun.doubtful_total, begun.concentration, by_pairs)
-        warn_of_total(prior, effective_documents(corpus.source, self.weights), told)
-        return prior
+        return estimated_prior(raw, corpus.source, begun, self.components_, self.weights)

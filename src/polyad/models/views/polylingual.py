@@ -25,6 +25,7 @@ from polyad.inference.presets import Polish, Preset, preset_of
 from polyad.metrics.words import top_words, word_scores
 from polyad.models.features import refuse_other_columns, refuse_other_words, views_by_name
 from polyad.models.fitting import fitted_at_once, running
+from polyad.models.recipes.aligned_prior import LargestText, largest_text, shares_of_documents
 from polyad.models.recipes.aligned_start import (
     AlignedStart,
     AlignedTexts,
@@ -34,7 +35,7 @@ from polyad.models.recipes.aligned_start import (
 )
 from polyad.models.recipes.dirichlet import polish_prior, polish_topics
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE
-from polyad.models.recipes.own_prior import USUAL_CONCENTRATION
+from polyad.models.recipes.own_prior import USUAL_CONCENTRATION, floor_share
 from polyad.models.recipes.plan import aligned_plan, dirichlet_pass_cost, seconds_of
 from polyad.models.recipes.private_topics import with_private_topics
 from polyad.models.recipes.projection import Projection, shared_projections, unit_projections
@@ -66,8 +67,9 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
     n_private
         Topics that each view has for itself beside the K that all share; they need passes of likelihood.
     concentration
-        Total of the Dirichlet prior of the topic shares, or "auto" for the one under which views predict each other
-        best.
+        Total of the Dirichlet prior of the topic shares, or "auto": the one that the third moment of the largest view
+        tells, where it has the shape of a Dirichlet prior and predicts words, and otherwise, as on text, the one under
+        which views predict each other best.
     min_frequency
         Words in fewer documents are left out of the whitening, not of the topics; None chooses by the number of
         documents.
@@ -90,7 +92,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         The same, followed by the topics that one view has for itself, those of the first view first; zeros in the
         other views. L is K + n_private for each view.
     doc_topic_prior_
-        Dirichlet parameters of the shares.
+        Dirichlet parameters of the shares: proportions of documents where the total is given or told by the moments.
     topic_shares_
         Share of the tokens in each shared topic.
     projections_
@@ -167,8 +169,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         sample_weight
             How often each document counts, whole numbers from 0 up: the same as repeating its rows.
         """
-        watch, K = StopWatch(), checked_n_components(self.n_components)
-        c0 = self._moment_concentration()
+        watch, K, given = StopWatch(), checked_n_components(self.n_components), self._given_total()
         with watch("read"):
             texts = align_texts([weighted(view, sample_weight) for view in self._checked_views(views)])
             preset = self._preset()
@@ -178,14 +179,17 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             memory = aligned_bytes(texts, n_topics, seconds)
         expect(plan)
         with watch("moments"):
+            largest = None if given is not None or self.n_private else largest_text(texts, K, preset.n_passes)
+            own = largest.total if largest is not None else given
+            c0 = USUAL_CONCENTRATION if own is None else own
             start = start_from_aligned(
                 texts, K, concentration=c0, min_frequency=self.min_frequency, method=self.method,
                 max_iter=self.max_iter,
             )  # fmt: skip
         with watch("polish"):
-            polished = self._polished(texts, start, preset)
+            polished = self._polished(texts, start, preset, own)
         with watch("prior"):
-            order = self._keep(texts, polished)
+            order = self._keep(texts, polished, largest)
         with watch("projections"):
             parts = [start.directions[:, first:last] for first, last in pairwise(texts.edges)]
             self._keep_projections(texts, shared_projections(texts.source, parts))
@@ -208,11 +212,11 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             )
         return sources
 
-    def _moment_concentration(self) -> float:
-        """c0 of the moments: the prior's total where it is given, otherwise what works on real text."""
-        if isinstance(self.concentration, str) and self.concentration == "auto":
-            return USUAL_CONCENTRATION
+    def _given_total(self) -> float | None:
+        """Return the prior's total where the user gives it."""
         value: Any = self.concentration
+        if isinstance(value, str) and value == "auto":
+            return None
         if isinstance(value, str) or not (np.isfinite(value) and value > 0):
             raise ValueError(f"concentration is {value!r}; give 'auto' or a positive number.")
         return float(value)
@@ -228,18 +232,26 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             )
         return preset
 
-    def _polished(self, texts: AlignedTexts, start: AlignedStart, preset: Preset) -> Polished:
-        """Polish the topics of the moments; the topics of single views start from what the others do not explain."""
-        topics = start.with_background(texts, UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+    def _polished(self, texts: AlignedTexts, start: AlignedStart, preset: Preset, own: float | None) -> Polished:
+        """Polish the topics of the moments; the topics of single views start from what the others do not explain.
+
+        With a total of their ``own``, given or told, topics are near the truth already; text has none.
+        """
+        near = own is not None and not self.n_private
+        share = floor_share(texts.corpus) if near else (UNIGRAM_SHARE if preset.n_passes else FLOOR_SHARE)
+        topics = start.with_background(texts, share)
         if not preset.n_passes:
             return Polished(topics, texts.corpus.n_tokens * start.shares[None], (), texts.edges)
+        if own is not None and near:
+            prior = own * shares_of_documents(texts, topics)
+            return polish_topics(texts.corpus, topics, prior, None, preset, near=True)
         if self.n_private:
             topics = with_private_topics(texts, topics, self.n_private)
         prior = polish_prior(self.n_components)
         prior = np.concatenate([prior, np.full(len(topics) - self.n_components, prior[0])])
         return polish_topics(texts.corpus, topics, prior, None, preset)
 
-    def _keep(self, texts: AlignedTexts, polished: Polished) -> NDArray[np.intp]:
+    def _keep(self, texts: AlignedTexts, polished: Polished, largest: LargestText | None) -> NDArray[np.intp]:
         """Store the topics in their canonical order, and their prior; return the order of those that views share."""
         K, n_private = self.n_components, self.n_private
         order = np.argsort(-polished.topic_tokens[:K], kind="stable")
@@ -252,19 +264,22 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         parts = [np.ascontiguousarray(components[:, first:last]) for first, last in pairwise(texts.edges)]
         self.all_components_ = texts.as_given(parts)
         self.topic_shares_ = tokens[:K] / max(float(tokens[:K].sum()), 1e-300)
-        self.doc_topic_prior_ = self._prior(texts, components, tokens / max(float(tokens.sum()), 1e-300))
+        if largest is not None and largest.total is not None:
+            self.doc_topic_prior_ = largest.prior(components[:, texts.words_of((0,))])
+        else:
+            self.doc_topic_prior_ = self._prior(texts, components, tokens / max(float(tokens.sum()), 1e-300))
         self._unfold()
         return order[:K]
 
     def _prior(self, texts: AlignedTexts, components: FloatArray, shares: FloatArray) -> FloatArray:
-        """Return the topics' shares of tokens times a total: given, or that under which texts predict each other best.
+        """Return the topics' shares times a total: given, or that under which texts predict each other best.
 
         The total that the moments of pairs of words give is several times as large on translations, and predicts
         worse: words of a document are not drawn one by one.
         """
         floor = np.maximum(shares, 1e-4 / len(shares))
         if self.concentration != "auto":
-            return float(self.concentration) * floor
+            return float(self.concentration) * (floor if self.n_private else shares_of_documents(texts, components))
         sample = first_rows(side_by_side(texts.source, texts.groups), PRIOR_ROWS)
         topics = [components[:, texts.words_of(group)] for group in texts.groups]
         priors = [total * floor for total in TOTALS]

@@ -18,9 +18,7 @@ from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
-    outer_cube,
     symmetric_operator,
-    symmetrise,
 )
 
 
@@ -137,8 +135,18 @@ def _multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 def _with_concentration(mean: FloatArray, second: FloatArray, third: FloatArray, c0: float) -> FloatArray:
-    pairs = symmetrise(second[:, :, None] * mean)
-    return third - c0 / (c0 + 2) * pairs + 2 * c0**2 / ((c0 + 1) * (c0 + 2)) * outer_cube(mean)
+    """Return the third moment of LDA from the raw moments (eq. 40), slice by slice: memory in between would cost more.
+
+    The terms of the lower moments are -a (S_ij m_k + S_ik m_j + S_jk m_i) + b m_i m_j m_k.
+    """
+    pairs, cube = c0 / (c0 + 2) * second, 2 * c0**2 / ((c0 + 1) * (c0 + 2))
+    common = cube * np.outer(mean, mean) - pairs
+    tensor = np.empty_like(third)
+    for i, part in enumerate(tensor):
+        around = np.outer(pairs[i], mean)
+        np.subtract(third[i], around + around.T, out=part)
+        part += mean[i] * common
+    return tensor
 
 
 def _checked_concentration(concentration: float) -> float:

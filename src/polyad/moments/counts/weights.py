@@ -43,10 +43,10 @@ class DocumentWeights:
 
     def _of(self, lengths: FloatArray, order: int) -> FloatArray:
         """Return a document's share of the whole over its number of tuples, 0 where it has none."""
-        share, total = _shares(lengths, self.power)[order], self.totals[order]
+        tuples, total = _tuples(lengths, order), self.totals[order]
+        share = _share(lengths, tuples, self.power)
         if total == 0:
             return share
-        tuples = _tuples(lengths)[order]
         return np.divide(share, tuples * total, out=np.zeros_like(share), where=tuples > 0)
 
 
@@ -115,21 +115,27 @@ def _share_totals(shard: Block, _: None, power: float | None) -> tuple[tuple[flo
     return (words, pairs, triples), None
 
 
-def _tuples(lengths: FloatArray) -> list[FloatArray]:
-    """Return the numbers of words, of ordered pairs and of ordered triples of distinct words.
+def _tuples(lengths: FloatArray, order: int) -> FloatArray:
+    """Return the numbers of words (order 0), of ordered pairs (1) or of ordered triples (2) of distinct words.
 
     A length between two whole numbers, of fractional counts, must not give a number of tuples near 0 either.
     """
     L = lengths
-    return [L, np.where(L >= 2, L * (L - 1), 0.0), np.where(L >= 3, L * (L - 1) * (L - 2), 0.0)]
+    if order == 0:
+        return L
+    return np.where(L >= 2, L * (L - 1), 0.0) if order == 1 else np.where(L >= 3, L * (L - 1) * (L - 2), 0.0)
+
+
+def _share(lengths: FloatArray, tuples: FloatArray, power: float | None) -> FloatArray:
+    """Return what documents share the whole by, 0 where they have no tuple."""
+    if power is None:
+        return np.maximum(tuples, 0.0)
+    return np.where(tuples > 0, np.maximum(lengths, 1) ** float(power), 0.0)
 
 
 def _shares(lengths: FloatArray, power: float | None) -> list[FloatArray]:
-    """Return what documents share the whole by, 0 where they have no word, pair or triple."""
-    tuples = _tuples(lengths)
-    if power is None:
-        return [np.maximum(number, 0.0) for number in tuples]
-    return [np.where(number > 0, np.maximum(lengths, 1) ** float(power), 0.0) for number in tuples]
+    """Return what documents share the whole of words, of pairs and of triples by."""
+    return [_share(lengths, _tuples(lengths, order), power) for order in range(3)]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ three and four, and the same matrix to every generalised covariance.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def third_and_fourth_cumulants(source: Source, whitening: SignalWhitening) -> Fl
     as up to 20 components pay. An entry of either order has the same noise, 1 / N, where signals are all but Gaussian.
     """
     K, N = whitening.n_components, source.n_rows
-    first, second = np.triu_indices(K)
+    first, second = _pairs(K)
     fourth, third, pairs = (sums / N for sums in total(_pair_sums, source, whitening))
     place = np.empty((K, K), dtype=np.intp)  # of a pair among all
     place[first, second] = place[second, first] = np.arange(first.size)
@@ -143,16 +144,24 @@ def third_and_fourth_cumulants(source: Source, whitening: SignalWhitening) -> Fl
     return np.concatenate([third.T[:, place], weights[:, None, None] * fourth])
 
 
+@cache
+def _pairs(K: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows and the columns of the upper triangle."""
+    first, second = np.triu_indices(K)
+    return first, second
+
+
 def _of_gaussians(C: FloatArray, u: FloatArray, v: FloatArray) -> FloatArray:
     """Return E[z z' (u'z) (v'z)] of Gaussians with the covariance C, P x K x K."""
-    cross = np.einsum("pi,pj->pij", u @ C, v @ C)
-    return np.einsum("pi,ij,pj->p", u, C, v)[:, None, None] * C + cross + cross.transpose(0, 2, 1)
+    left = u @ C
+    cross = left[:, :, None] * (v @ C)[:, None, :]
+    return (left * v).sum(axis=1)[:, None, None] * C + cross + cross.transpose(0, 2, 1)
 
 
 def _pair_sums(block: Block, whitening: SignalWhitening) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the sums of products of four coordinates, by pairs, of three and of two."""
     columns = whitening.columns(block)
-    first, second = np.triu_indices(columns.shape[0])
+    first, second = _pairs(columns.shape[0])
     pairs = columns[first] * columns[second]
     return pairs @ pairs.T, pairs @ columns.T, pairs.sum(axis=1)
 
