@@ -189,8 +189,8 @@ MUTANTS = [
     Mutant(
         "words-decide-how-far",
         DIRICHLET,
-        "if all(gain(times) > FAR_BEHIND for",
-        "if all(gain(times) < FAR_BEHIND for",
+        "bits(topics, times) > bits(polished, times) + FAR_BEHIND",
+        "bits(topics, times) < bits(polished, times) + FAR_BEHIND",
         f"{PRIOR}::test_words_say_how_far",
     ),
     Mutant(

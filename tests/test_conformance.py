@@ -166,6 +166,66 @@ def test_every_kind_of_random_state(model, tmp_path):
         assert polyad.load(tmp_path / f"{number}.polyad").random_state == (3 if state == 3 else None)
 
 
+# Models of counts take weights; signals and sequences have none, as in scikit-learn's FastICA and GaussianMixture.
+WITHOUT_WEIGHTS = {"ICA", "SphericalMixture", "HiddenMarkov"}
+WEIGHTED = {name: model for name, model in ESTIMATORS.items() if name not in WITHOUT_WEIGHTS}
+WEIGHTS = np.random.default_rng(0).integers(0, 4, len(COUNTS))
+
+
+def test_which_models_take_weights():
+    assert {n for n, model in ESTIMATORS.items() if "sample_weight" in inspect.signature(model.fit).parameters} == set(
+        WEIGHTED
+    )
+
+
+@pytest.mark.parametrize("model", WEIGHTED.values(), ids=WEIGHTED)
+def test_weights_are_repetitions(model):
+    data = data_for(model)
+
+    def said(views, **weights):
+        """Return what a model says of all samples after a fit of these."""
+        with warnings.catch_warnings(action="ignore"):
+            return answer(model(2).fit(*views, **weights), data)
+
+    def chosen(rows):
+        return [[view[rows] for view in views] if isinstance(views, list) else views[rows] for views in data]
+
+    repeated = said(chosen(np.repeat(np.arange(len(WEIGHTS)), WEIGHTS)))
+    assert said(data, sample_weight=WEIGHTS).tobytes() == repeated.tobytes()
+    assert said(data, sample_weight=WEIGHTS.astype(float)).tobytes() == repeated.tobytes()
+    assert not np.allclose(said(data), repeated), "weights are not left out"
+    if hasattr(model, "transform"):
+        with warnings.catch_warnings(action="ignore"):
+            both = np.asarray(model(2).fit_transform(*data, sample_weight=WEIGHTS))
+            assert both.tobytes() == np.asarray(model(2).fit(*data, sample_weight=WEIGHTS).transform(data[0])).tobytes()
+    for bad, message in (
+        (WEIGHTS[:5], f"one number for each of the {len(WEIGHTS)}"),
+        (WEIGHTS - 1, "whole number from 0 up"),
+        (WEIGHTS / 2, "1.5 at row 0"),
+        (np.zeros(len(WEIGHTS)), "zero for every row"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            said(data, sample_weight=bad)
+
+
+SEVERAL = {name: model for name, model in ESTIMATORS.items() if model.n_views != 1}
+TEXTS = ["sun and rain", "wind and rain"] * (len(COUNTS) // 2)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [TEXTS, np.array(TEXTS, dtype=object), COUNTS[:, :12].astype(complex), np.full((len(COUNTS), 12), np.inf)],
+    ids=["texts", "array of texts", "complex", "infinite"],
+)
+@pytest.mark.parametrize("model", SEVERAL.values(), ids=SEVERAL)
+def test_errors_name_the_view_that_they_are_about(model, view):
+    data = (COUNTS[:, :12], view) if model.n_views == 2 else ([COUNTS[:, :12], COUNTS[:, 12:24], view],)
+    name, others = ("Y", "X") if model.n_views == 2 else ("View 2", "View [01]|X")
+    with pytest.raises(ValueError, match=rf"\b{name} (is|has) ") as error:
+        model(2).fit(*data)
+    assert re.search(rf"\b({others}) (is|has) ", str(error.value)) is None
+
+
 @every
 def test_scores_are_numbers_and_prefer_the_data(model):
     estimator = fitted(model)

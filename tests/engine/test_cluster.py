@@ -18,7 +18,7 @@ from polyad.corpus import CorpusError, index
 from polyad.datasets import make_lda
 from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, listening, new_states, use, write_shards
 from polyad.engine.blocks import Block
-from polyad.engine.cluster.runner import _Step
+from polyad.engine.cluster.steps import Step
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
 from polyad.io import fingerprint
 from sharded import tiny_cuts
@@ -103,7 +103,7 @@ def test_a_worker_killed_in_the_e_step(two, shards):
     with use(DaskRunner(client)) as runner, listening(listen):
         assert fingerprint(LDA(3, polish=3).fit(shards)) == expected
     assert kills
-    assert runner.n_rebuilt >= 1
+    assert runner.workers.n_rebuilt >= 1
 
 
 @pytest.mark.slow
@@ -149,7 +149,7 @@ def _alone_transform(model, X):
 
 def test_data_in_memory_are_sent_once_to_the_worker_that_keeps_them():
     source, sent = count_blocks(SAMPLE.counts), []
-    step = _Step.__new__(_Step)
+    step = Step.__new__(Step)
     step.chain = SimpleNamespace(source=source, sent={})
 
     def send(value, workers):
@@ -262,7 +262,7 @@ def test_a_worker_that_dies_with_its_state_between_passes(two, shards, tmp_path)
         again, states = runner.step(dies_after, shards, states, tmp_path / "once")
         assert found == again == SAMPLE.counts.sum()
         assert list(states) == [2] * 4
-    assert runner.n_rebuilt >= 1
+    assert runner.workers.n_rebuilt >= 1
 
 
 @pytest.mark.slow
@@ -325,7 +325,7 @@ def test_a_bag_of_texts_is_counted_where_it_is(two, indexed, tmp_path):
     here = index(bag, tmp_path / "here.shards")
     assert contents(here.path) == expected
     assert here.report.documents == 600
-    with pytest.raises(ValueError, match=r"polyad.corpus.index\(X"):
+    with pytest.raises(ValueError, match=r"polyad.corpus.index\(texts"):
         LDA(2).fit(bag)
     with pytest.raises(CorpusError, match="holds a dict"):
         index(bags.from_sequence([{"text": "a"}]), tmp_path / "wrong.shards")

@@ -75,7 +75,7 @@ def test_words_that_nobody_knows_are_told(bags, n_columns, message):
 
 
 def test_one_bag_of_an_iterable_is_refused_and_other_parts_are_not():
-    with pytest.raises(ValueError, match=r"X yields bags of words.*give list\(X\), or gensim"):
+    with pytest.raises(ValueError, match=r"X yields bags of words.*give list\(bags\), or gensim"):
         refuse_bag([(0, 1), (3, 2)])
     for part in ([], [[1, 2]], np.zeros((2, 2)), [[(1, 2)]]):
         refuse_bag(part)

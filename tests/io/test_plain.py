@@ -268,6 +268,7 @@ def test_axes_of_one_name_have_one_length():
         ("probabilities", [[-0.5, 1.5]], "negative probabilities"),
         ("topics", [[0.0, 0.0], [0.5, 0.4]], "do not sum to 1"),
         ("positive", [[0.0, 1.0]], "not between 1e-35 and 1e"),
+        ("not negative", [[0.0, -1.0]], "not between 1e-35 and 1e"),
         ("covariance", [[1.0, 0.0], [0.0, -1.0]], "not between"),
     ],
 )
@@ -279,6 +280,7 @@ def test_values_that_cannot_be_are_told(rule, values, message):
 def test_values_that_can_be():
     check_values("a", np.array([[0.0, 0.0], [0.5, 0.5]]), ArrayRule(("K", "M"), "topics"))
     check_values("a", np.array([[0.25, 0.75 + 1e-8]]), ArrayRule(("K", "M"), "probabilities"))
+    check_values("a", np.array([[0.0, 1.0]]), ArrayRule(("K", "M"), "not negative"))
     check_values("a", np.array([[1.0, -5.0], [-5.0, 2.0]]), ArrayRule(("K", "K"), "covariance"))
 
 

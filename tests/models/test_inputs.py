@@ -394,38 +394,3 @@ def test_how_factors_were_found_is_shown_in_a_line():
     assert "gap " in shown
     assert "array" not in shown
     assert len(shown) < 300
-
-
-WEIGHTS = np.random.default_rng(0).integers(0, 4, 400)
-ALIGNED = make_discrete_cca(400, (20, 30), 2, n_private=1, private_length=50.0)
-
-
-@pytest.mark.filterwarnings("ignore::polyad.models.NoiseWarning")  # of documents of the same length
-@pytest.mark.parametrize("model", [LDA(3), DiscreteICA(3), SingleTopic(3), PolylingualLDA(2), DiscreteCCA(2)])
-def test_weights_are_repetitions(model):
-    twice = np.repeat(np.arange(400), WEIGHTS)
-    views = (ALIGNED.X.tocsr(), ALIGNED.Y.tocsr()) if model.n_views != 1 else (X,)
-
-    def topics(rows, **options):
-        data = [view[rows] for view in views]
-        found = model.fit(data, **options) if model.n_views == 0 else model.fit(*data, **options)
-        return np.hstack(found.components_) if model.n_views == 0 else getattr(found, "components_", None)
-
-    def loadings(rows, **options):
-        return model.fit(*(view[rows] for view in views), **options).x_loadings_
-
-    read = loadings if model.n_views == 2 else topics
-    everything = slice(None)
-    weighted = read(everything, sample_weight=WEIGHTS)
-    assert weighted.tobytes() == read(twice).tobytes()
-    assert weighted.tobytes() == read(everything, sample_weight=WEIGHTS.astype(float)).tobytes()
-    assert not np.allclose(weighted, read(everything))
-    for bad, message in (
-        (WEIGHTS[:5], "one number for each of the 400"),
-        (WEIGHTS - 1, "whole"),
-        (WEIGHTS / 2, "1.5 at row 0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            read(everything, sample_weight=bad)
-    with pytest.raises(ValueError, match="zero for every row"):
-        read(everything, sample_weight=np.zeros(400))

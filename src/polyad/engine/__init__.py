@@ -10,7 +10,8 @@ from polyad.engine.blas import single_threaded_blas
 from polyad.engine.blocks import Block
 from polyad.engine.checkpoints.checkpoint import Checkpoint, CheckpointError
 from polyad.engine.checks import count_blocks, signal_blocks
-from polyad.engine.cluster.runner import ClusterError, DaskRunner
+from polyad.engine.cluster.runner import DaskRunner
+from polyad.engine.cluster.workers import ClusterError
 from polyad.engine.disk.shards import Shards
 from polyad.engine.disk.writer import write_shards, writing_bytes
 from polyad.engine.local import for_each, sum_over

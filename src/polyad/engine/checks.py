@@ -59,7 +59,9 @@ def count_blocks(X: Any, *, name: str = "X") -> Source:
     ...
     ValueError: Negative values in data: X has the count -2 at row 0, column 1. Counts are whole numbers from 0 up.
     """
-    return _as_source(matrix_of(X), partial(checked_counts, name=name, fractions=Fractions()), "counts", name)
+    return _as_source(
+        matrix_of(X, name=name), partial(checked_counts, name=name, fractions=Fractions()), "counts", name
+    )
 
 
 def signal_blocks(X: Any, *, name: str = "X") -> Source:
@@ -82,7 +84,7 @@ def signal_blocks(X: Any, *, name: str = "X") -> Source:
     ...
     ValueError: X has the value nan at row 0, column 1. Remove or impute missing and infinite values first.
     """
-    return _as_source(matrix_of(X), partial(checked_signals, name=name), "measurements", name)
+    return _as_source(matrix_of(X, name=name), partial(checked_signals, name=name), "measurements", name)
 
 
 def _as_source(X: Any, check: Any, kind: str, name: str) -> Source:
@@ -91,7 +93,7 @@ def _as_source(X: Any, check: Any, kind: str, name: str) -> Source:
         return X
     if not is_parts(X):
         return arrays_of([check(X, 0)])
-    parts = _same_columns(_checked_parts(X, check), name)
+    parts = _same_columns(_checked_parts(X, check, name), name)
     if isinstance(X, list | tuple):
         return _in_memory(parts, name)
     return _wherever_they_fit(parts, name)
@@ -145,12 +147,12 @@ def _refuse_other_kind(source: Source, kind: str, name: str) -> None:
         raise ValueError(f"{name} is a source of {found}, and {kind} are needed.")
 
 
-def _checked_parts(parts: Iterable[Any], check: Any) -> Iterator[Any]:
+def _checked_parts(parts: Iterable[Any], check: Any, name: str) -> Iterator[Any]:
     """Yield the parts of some data, checked; a message counts rows from the first part."""
     start = 0
     for part in parts:
-        refuse_bag(part)
-        checked = check(matrix_of(part), start, may_be_empty=True)
+        refuse_bag(part, name)
+        checked = check(matrix_of(part, name=name), start, may_be_empty=True)
         start += checked.shape[0]
         yield checked
 

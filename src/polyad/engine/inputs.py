@@ -15,7 +15,7 @@ _COUNT_FIRST = """count the words first:
     X = CountVectorizer().fit_transform(texts)"""
 
 
-def matrix_of(X: Any, n_columns: int | None = None) -> Any:
+def matrix_of(X: Any, n_columns: int | None = None, *, name: str = "X") -> Any:
     """Return the numbers that X holds as a matrix or as blocks of rows, and anything else as it is.
 
     Known are a corpus (its ``counts``), AnnData (its ``X``, also where it lies in a file), a LazyFrame of polars, a
@@ -27,6 +27,8 @@ def matrix_of(X: Any, n_columns: int | None = None) -> Any:
         Data.
     n_columns
         Words that bags of words are counted over; None for as many as they have.
+    name
+        What messages call it.
 
     Raises
     ------
@@ -39,15 +41,15 @@ def matrix_of(X: Any, n_columns: int | None = None) -> Any:
     array([[2., 0., 0., 1.],
            [0., 1., 0., 0.]])
     """
-    refuse_texts(X)
+    refuse_texts(X, name)
     if is_lazy_frame(X):
         return X.collect()
     if is_dask_array(X):
-        return _dask_rows(X)
+        return _dask_rows(X, name)
     if is_dask_table(X):
         return (X.partitions[number].compute() for number in range(X.npartitions))
     if is_annotated(X):
-        return _annotated_rows(X)
+        return _annotated_rows(X, name)
     if is_bags(X):
         return counts_of_bags(X, n_columns)
     is_matrix = hasattr(X, "__array__") or hasattr(X, "__dataframe__") or is_sparse(X)
@@ -55,17 +57,17 @@ def matrix_of(X: Any, n_columns: int | None = None) -> Any:
     return X if is_matrix else getattr(X, "counts", X)
 
 
-def refuse_texts(X: Any) -> None:
+def refuse_texts(X: Any, name: str = "X") -> None:
     """Refuse a text, or a sequence of texts, with the lines that count their words."""
     if is_dask_bag(X):
         raise ValueError(
-            "X is a dask.bag of texts, and counts of words are needed: polyad.corpus.index(X, 'corpus.shards') has the "
-            "workers count them, and any model takes what it returns."
+            f"{name} is a dask.bag of texts, and counts of words are needed: polyad.corpus.index(texts, "
+            "'corpus.shards') has the workers count them, and any model takes what it returns."
         )
     if isinstance(X, str | bytes):
         raise ValueError(
-            "X is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a folder of "
-            f"texts; of texts in memory {_COUNT_FIRST}"
+            f"{name} is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a "
+            f"folder of texts; of texts in memory {_COUNT_FIRST}"
         )
     first: Any = None
     if isinstance(X, list | tuple):
@@ -74,7 +76,7 @@ def refuse_texts(X: Any) -> None:
         values = np.asarray(X) if np.ndim(X) == 1 else np.empty(0)
         first = values[0] if values.size else None
     if isinstance(first, str | bytes):
-        raise ValueError(f"X is a list of texts, and counts of words are needed; {_COUNT_FIRST}")
+        raise ValueError(f"{name} is a list of texts, and counts of words are needed; {_COUNT_FIRST}")
 
 
 def is_lazy_frame(X: Any) -> bool:
@@ -101,10 +103,10 @@ def _of_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
-def _dask_rows(X: Any) -> Any:
+def _dask_rows(X: Any, name: str) -> Any:
     """Return blocks of all columns, each computed when its turn comes."""
     if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s); expected two. Reshape your data.")
+        raise ValueError(f"{name} has {X.ndim} dimension(s); expected two. Reshape your data.")
     return _computed_rows(X)
 
 
@@ -141,14 +143,14 @@ def names_of_columns(X: Any) -> tuple[str, ...] | None:
     return tuple(names) if names and all(isinstance(name, str) for name in names) else None
 
 
-def _annotated_rows(X: Any) -> Any:
+def _annotated_rows(X: Any, name: str) -> Any:
     rows = X.X
     if rows is None:
-        raise ValueError("X is AnnData without a matrix in X: set it, such as adata.X = adata.layers['counts'].")
+        raise ValueError(f"{name} is AnnData without a matrix in X: set it, such as adata.X = adata.layers['counts'].")
     if is_sparse(rows) or isinstance(rows, np.ndarray):
         return rows
     if is_dask_array(rows):
-        return _dask_rows(rows)
+        return _dask_rows(rows, name)
     if hasattr(rows, "parent") and hasattr(rows, "toarray"):
         return rows.toarray()  # a view of an array
     return _rows_of_file(rows, *X.shape)
@@ -200,10 +202,10 @@ def counts_of_bags(bags: Sequence[Any], n_columns: int | None = None) -> sparse.
     return sparse.csr_array((counts, words, indptr), shape=(len(bags), width))
 
 
-def refuse_bag(part: Any) -> None:
+def refuse_bag(part: Any, name: str = "X") -> None:
     """Refuse a bag of words that an iterable yields: one would be read as a block of two columns."""
     if isinstance(part, list | tuple) and len(part) > 0 and is_bag(part):
         raise ValueError(
-            "X yields bags of words, pairs of a word's number and its count, and blocks of counts are needed: give "
-            "list(X), or gensim.matutils.corpus2csc(X, num_terms=len(dictionary)).T for one that is large."
+            f"{name} yields bags of words, pairs of a word's number and its count, and blocks of counts are needed: "
+            "give list(bags), or gensim.matutils.corpus2csc(bags, num_terms=len(dictionary)).T where they are many."
         )

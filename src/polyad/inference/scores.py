@@ -1,16 +1,17 @@
-"""Scores of sources: minus the derivative of the logarithm of a density, as a broken line that data are fitted by.
+"""Scores of sources, minus the derivative of the logarithm of their density, as piecewise linear functions.
 
 The likelihood of independent sources needs their densities, and any guess of them, such as one for heavy tails, costs
 accuracy on sources of another kind. The score that is closest to the true one in mean square is found without the
 density, since ``E[psi(y) f(y)] = E[f'(y)]`` holds for every function f: it minimises ``E[psi^2] - 2 E[psi']`` (Pham
-and Garat 1997; score matching). For a broken line that is one small linear system, made of three sums for each piece.
+and Garat 1997; score matching). For a piecewise linear psi that is one small linear system, made of three sums for each
+piece.
 
-The slope of a broken line jumps at its knots. With these jumps every sample that crosses a knot would move the fitted
-score a little, and steps that fit scores as they go would never come to rest: so E[psi'] is taken with a slope that
-goes over from that of one piece to that of the next.
+The slope of psi jumps at its knots. With these jumps every sample that crosses a knot would move the fitted score a
+little, and an algorithm that fits scores after each of its steps would never converge: so E[psi'] is computed with a
+slope that changes gradually from one piece to the next.
 
-With the line ``y`` itself among the candidates, ``E[psi(y) y] = 1`` and ``E[psi'] = E[psi^2] >= 1``: steps of Newton
-are then stable for every source, with heavy or light tails, skewed or not.
+With ``y`` itself among the candidates, ``E[psi(y) y] = 1`` and ``E[psi'] = E[psi^2] >= 1``: Newton steps are then
+stable for every source, with heavy or light tails, skewed or not.
 """
 
 from collections.abc import Callable
@@ -22,10 +23,12 @@ import numpy as np
 from polyad.base.arrays import FloatArray
 from polyad.base.compiled import compiled
 
-N_PIECES = 94  # of a broken line; fine near 0, where densities of real signals have their peak
-SHRINKAGE = 1.0  # what slopes other than that of a Gaussian cost, in samples
-STRETCH = 512  # values at a time, in the nearest cache
-SMOOTHNESS = 100.0  # what bends of the line cost, in samples: the best of .1 to 100 tried, on drawn samples and voices
+N_PIECES = 94  # of a score; they are narrow near 0, where densities of real signals have their peak
+# Weights of the penalties, in samples: on slopes that differ from the slope of a Gaussian's score, and on changes of
+# the slope. The second was the best of .1 to 100, on simulated samples and on voices.
+SHRINKAGE = 1.0
+SMOOTHNESS = 100.0
+CHUNK_VALUES = 512  # processed at a time: they fit the first cache
 
 CONTRASTS: dict[str, Callable[[FloatArray], FloatArray]] = {
     "logcosh": np.tanh,
@@ -35,19 +38,20 @@ CONTRASTS: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 
 def _knots() -> FloatArray:
-    """Return where pieces begin and end: equal steps of y / (1 + |y|): a division finds the piece."""
+    """Return where pieces begin and end, at equal steps of y / (1 + |y|), so that one division finds the piece of y."""
     shares = np.linspace(-1, 1, N_PIECES + 3)[1:-1]
     return shares / (1 - np.abs(shares))
 
 
 KNOTS = _knots()
 WIDTHS = np.diff(KNOTS)
-_SQUARES = np.stack([KNOTS[:-1] ** 2, 2 * KNOTS[:-1], np.ones(N_PIECES)], axis=1)  # y^2 from what is tallied
+# y^2 = knot^2 + 2 knot (y - knot) + (y - knot)^2: what multiplies the three sums of a piece.
+_SQUARES = np.stack([KNOTS[:-1] ** 2, 2 * KNOTS[:-1], np.ones(N_PIECES)], axis=1)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A broken line for each source; the outer pieces go on for ever."""
+    """A piecewise linear function for each source; the first and the last piece extend to infinity."""
 
     values: FloatArray  # K x (pieces + 1), at the knots
 
@@ -66,15 +70,15 @@ class Scores:
 
     @cached_property
     def _integrals(self) -> FloatArray:
-        """What counts, sums and squares have to be multiplied with in each piece, K x pieces x 3."""
+        """What multiplies the three sums of each piece in the sum of Psi, K x pieces x 3."""
         starts, slopes = self.values[:, :-1], self.slopes
         areas = (starts + slopes * (WIDTHS / 2)) * WIDTHS
         before = np.cumsum(areas, axis=1) - areas
-        before -= before[:, N_PIECES // 2, None]  # counted from 0: in the tails scores are large, and nothing is there
+        before -= before[:, N_PIECES // 2, None]  # Psi(0) = 0; counted from the far left it would lose digits
         return np.stack([before, starts, slopes / 2], axis=2)
 
     def __reduce__(self) -> tuple[type["Scores"], tuple[FloatArray]]:
-        """Travel without what follows from the values."""
+        """Leave out of a pickle what follows from the values."""
         return Scores, (self.values,)
 
 
@@ -98,11 +102,12 @@ def fitted_scores(sums: FloatArray, n_rows: int, fun: str = "adaptive") -> Score
     n_rows
         N.
     fun
-        "adaptive" for any broken line; or a contrast g of :data:`CONTRASTS`, for a combination of 1, y and g(y).
+        "adaptive" for any piecewise linear function; or the name of a contrast g in :data:`CONTRASTS`, for a
+        combination of 1, y and g(y).
 
     Examples
     --------
-    The score of a Gaussian is y; slopes that go over into each other change it by a hundredth in the wide pieces:
+    The score of a Gaussian is y; that slopes change gradually moves it by a hundredth in the wide pieces:
 
     >>> from scipy.stats import norm
     >>> y = norm.ppf((np.arange(100_000) + 0.5) / 100_000)[None]
@@ -110,42 +115,52 @@ def fitted_scores(sums: FloatArray, n_rows: int, fun: str = "adaptive") -> Score
     >>> np.interp([-1.0, 0.0, 2.0], KNOTS, found.values[0]).round(2) + 0.0
     array([-1.  ,  0.  ,  1.98])
     """
-    bands, target = _equations(sums / n_rows, KNOTS)
+    bands, target = _normal_equations(sums / n_rows, KNOTS)
     if fun == "adaptive":
         penalty = (SMOOTHNESS * _BENDS + SHRINKAGE * _SLOPES) / n_rows
-        return Scores(_broken_lines(bands, target, KNOTS, penalty))
+        return Scores(_penalised_scores(bands, target, KNOTS, penalty))
     candidates = np.stack([np.ones_like(KNOTS), KNOTS, CONTRASTS[fun](KNOTS)])
-    products = bands[:, :1] * candidates  # E[h h'] times each of them
+    products = bands[:, :1] * candidates  # E[h h'] times each candidate
     products[:, :, :-1] += bands[:, 1:, :-1] * candidates[:, 1:]
     products[:, :, 1:] += bands[:, 1:, :-1] * candidates[:, :-1]
     small, right = products @ candidates.T, target @ candidates.T
     ridge = 1e-12 * np.trace(small, axis1=1, axis2=2)[:, None, None] * np.eye(3)
     values = np.linalg.solve(small + ridge, right[:, :, None])[:, :, 0] @ candidates
-    return Scores(values / (values * products[:, 1]).sum(axis=1)[:, None])  # E[psi(y) y] is 1 but for the ridge
+    # E[psi(y) y] differs from 1 only by the ridge.
+    return Scores(values / (values * products[:, 1]).sum(axis=1)[:, None])
 
 
 @compiled
-def _equations(shares, knots):  # type: ignore[no-untyped-def]
-    """Return E[h h'] of the hat functions h, its diagonal and what is beside it, and E[h'].
+def _normal_equations(means, knots):  # type: ignore[no-untyped-def]
+    """Return E[h h'] of the hat functions h, its diagonal and the band beside it (K x 2 x knots), and E[h'], K x knots.
 
-    Broken lines are combinations of hat functions. The slope is that of a piece at its middle, about, and at a knot the
-    mean of the two beside it; it stays the same along the first piece and the last, which have no end.
+    Piecewise linear functions are combinations of hat functions, one for each knot. For E[h'] the slope at a knot is
+    the mean of those of the two pieces that meet there, and it is interpolated in between; in the first and in the last
+    piece it is constant.
+
+    Parameters
+    ----------
+    means
+        K x pieces x 3, the sums of :func:`tally` over N.
+    knots
+        Where the pieces begin and end.
     """
-    K, n_pieces, _ = shares.shape
+    K, n_pieces, _ = means.shape
     bands, target = np.zeros((K, 2, n_pieces + 1)), np.zeros((K, n_pieces + 1))
     weights = np.empty(n_pieces)  # of the slope of each piece in E[psi']
     for k in range(K):
         weights[:] = 0.0
         for p in range(n_pieces):
             width = knots[p + 1] - knots[p]
-            here, along, squared = shares[k, p, 0], shares[k, p, 1] / width, shares[k, p, 2] / (width * width)
-            bands[k, 0, p] += here - 2 * along + squared
-            bands[k, 0, p + 1] += squared
-            bands[k, 1, p] = along - squared
+            # With t from 0 to 1 along the piece: E[1], E[t] and E[t^2] of the values in it.
+            share, mean, square = means[k, p, 0], means[k, p, 1] / width, means[k, p, 2] / (width * width)
+            bands[k, 0, p] += share - 2 * mean + square
+            bands[k, 0, p + 1] += square
+            bands[k, 1, p] = mean - square
             if p == 0 or p == n_pieces - 1:
-                weights[p] += here
+                weights[p] += share
                 continue
-            left, right = here - along, along  # what counts with the slope at either knot
+            left, right = share - mean, mean  # weights of the slopes at the knots on either side
             if p == 1:
                 weights[0] += left
             else:
@@ -164,18 +179,18 @@ def _equations(shares, knots):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _broken_lines(bands, target, knots, penalty):  # type: ignore[no-untyped-def]
-    """Return the values of the lines at the knots, K x knots, for a penalty with two entries beside the diagonal.
+def _penalised_scores(bands, target, knots, penalty):  # type: ignore[no-untyped-def]
+    """Return the values of the scores at the knots, K x knots, for a penalty with two entries beside the diagonal.
 
-    Unknown is how far a score is from y, the one of a Gaussian: where no values are, the line goes back to it. The
-    matrices are L D L' with two entries of L beside its diagonal.
+    What is solved for is the difference x from y, the score of a Gaussian: where there are no values, the score returns
+    to it. The matrix is factored as L D L', where L has two bands below its diagonal.
     """
     K, n = target.shape
     values, x = np.empty((K, n)), np.empty(n)
-    D, one, two = np.empty(n), np.zeros(n), np.zeros(n)
+    D, lower1, lower2 = np.empty(n), np.zeros(n), np.zeros(n)
     for k in range(K):
         for i in range(n):
-            image = bands[k, 0, i] * knots[i]  # (E[h h'] knots)_i
+            image = bands[k, 0, i] * knots[i]  # entry i of E[h h'] knots
             if i > 0:
                 image += bands[k, 1, i - 1] * knots[i - 1]
             if i < n - 1:
@@ -183,32 +198,32 @@ def _broken_lines(bands, target, knots, penalty):  # type: ignore[no-untyped-def
             values[k, i] = image
             D[i], x[i] = bands[k, 0, i] + penalty[i, i], target[k, i] - image
             if i > 1:
-                two[i] = penalty[i, i - 2] / D[i - 2]
-                D[i] -= two[i] * two[i] * D[i - 2]
-                x[i] -= two[i] * x[i - 2]
+                lower2[i] = penalty[i, i - 2] / D[i - 2]
+                D[i] -= lower2[i] * lower2[i] * D[i - 2]
+                x[i] -= lower2[i] * x[i - 2]
             if i > 0:
                 beside = bands[k, 1, i - 1] + penalty[i, i - 1]
                 if i > 1:
-                    beside -= two[i] * D[i - 2] * one[i - 1]
-                one[i] = beside / D[i - 1]
-                D[i] -= one[i] * one[i] * D[i - 1]
-                x[i] -= one[i] * x[i - 1]
+                    beside -= lower2[i] * D[i - 2] * lower1[i - 1]
+                lower1[i] = beside / D[i - 1]
+                D[i] -= lower1[i] * lower1[i] * D[i - 1]
+                x[i] -= lower1[i] * x[i - 1]
         scale = 0.0
         for i in range(n - 1, -1, -1):
             x[i] /= D[i]
             if i < n - 1:
-                x[i] -= one[i + 1] * x[i + 1]
+                x[i] -= lower1[i + 1] * x[i + 1]
             if i < n - 2:
-                x[i] -= two[i + 2] * x[i + 2]
+                x[i] -= lower2[i + 2] * x[i + 2]
             image, values[k, i] = values[k, i], knots[i] + x[i]
             scale += image * values[k, i]
-        for i in range(n):  # by E[psi(y) y], 1 but for the penalty: with 1 the likelihood asks for no other scale
+        for i in range(n):  # scaled so that E[psi(y) y] = 1: only then is the scale of y the likeliest
             values[k, i] /= scale
     return values
 
 
 def _penalties() -> tuple[FloatArray, FloatArray]:
-    """Return the matrices of what changes of the slope cost, and of what slopes cost."""
+    """Return the matrices of the penalties on changes of the slope and on slopes."""
     slopes = np.diff(np.eye(N_PIECES + 1), axis=0) / WIDTHS[:, None]
     changes = np.diff(slopes, axis=0)
     widths = (WIDTHS[:-1] + WIDTHS[1:]) / 2
@@ -219,9 +234,10 @@ _BENDS, _SLOPES = _penalties()
 
 
 def tally(sources: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:
-    """Return the scores of values, K x N, and for each source and piece how many values, their sum and that of squares.
+    """Return the scores of values, K x N, and three sums for each source and piece, K x pieces x 3.
 
-    Values are counted from the knot where their piece begins.
+    They are the number of values in the piece, the sum of their distances from the knot where it begins, and the sum of
+    the squares of these.
     """
     return _tally(sources, KNOTS, scores.values, scores.slopes)
 
@@ -233,12 +249,12 @@ def _tally(Y, knots, values, slopes):  # type: ignore[no-untyped-def]
     half, last = (n_pieces + 2) / 2, n_pieces - 0.5
     psi = np.empty((K, N))
     sums = np.empty((K, n_pieces, 3))
-    lanes = np.empty((4, n_pieces, 3))  # neighbours are added apart: else each would wait for the one before it
-    pieces, alongs = np.empty(STRETCH, np.uint32), np.empty(STRETCH)
+    lanes = np.empty((4, n_pieces, 3))  # four sums in turn: an addition need not wait for the one before it
+    pieces, distances = np.empty(CHUNK_VALUES, np.uint32), np.empty(CHUNK_VALUES)
     for k in range(K):
         lanes[:] = 0.0
-        for first in range(0, N, STRETCH):
-            n = min(STRETCH, N - first)
+        for first in range(0, N, CHUNK_VALUES):
+            n = min(CHUNK_VALUES, N - first)
             y, score = Y[k, first : first + n], psi[k, first : first + n]
             for i in range(n):
                 place = (y[i] / (1 + abs(y[i])) + 1) * half - 1
@@ -246,14 +262,14 @@ def _tally(Y, knots, values, slopes):  # type: ignore[no-untyped-def]
                 pieces[i] = np.uint32(place if place < last else last)
             for i in range(n):
                 piece = pieces[i]
-                along = y[i] - knots[piece]
-                alongs[i] = along
-                score[i] = values[k, piece] + slopes[k, piece] * along
+                distance = y[i] - knots[piece]
+                distances[i] = distance
+                score[i] = values[k, piece] + slopes[k, piece] * distance
             for i in range(n):
-                piece, along = pieces[i], alongs[i]
+                piece, distance = pieces[i], distances[i]
                 lanes[i & 3, piece, 0] += 1.0
-                lanes[i & 3, piece, 1] += along
-                lanes[i & 3, piece, 2] += along * along
+                lanes[i & 3, piece, 1] += distance
+                lanes[i & 3, piece, 2] += distance * distance
         for p in range(n_pieces):
             for c in range(3):
                 sums[k, p, c] = (lanes[0, p, c] + lanes[1, p, c]) + (lanes[2, p, c] + lanes[3, p, c])

@@ -80,8 +80,12 @@ def check_values(name: str, values: NDArray[np.float64], rule: ArrayRule) -> Non
     """Refuse numbers that the rule does not allow."""
     if not np.isfinite(values).all():
         raise ModelFileError(f"its array {name} has numbers that are not finite")
-    positive = {"positive": values, "covariance": np.diagonal(values) if values.ndim == 2 else values}.get(rule.values)
-    if positive is not None and not (positive.min() >= LEAST_POSITIVE and positive.max() <= MOST_POSITIVE):
+    positive = {
+        "positive": values,
+        "not negative": values[values != 0],
+        "covariance": np.diagonal(values) if values.ndim == 2 else values,
+    }.get(rule.values, np.ones(1))
+    if not ((positive >= LEAST_POSITIVE) & (positive <= MOST_POSITIVE)).all():
         raise ModelFileError(
             f"its array {name} has numbers that are not between {LEAST_POSITIVE:g} and {MOST_POSITIVE:g}"
         )

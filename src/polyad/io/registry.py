@@ -17,7 +17,7 @@ MAX_VIEWS = 12  # of one model: a file has a few entries for each
 # What is neither nothing nor infinite in the single precision that loops over documents run in, sums included.
 LEAST_POSITIVE, MOST_POSITIVE = 1e-35, 1e35
 
-Values = Literal["probabilities", "topics", "positive", "covariance", "finite"]
+Values = Literal["probabilities", "topics", "positive", "not negative", "covariance", "finite"]
 Kind = Literal["whole", "number", "optional number", "numbers", "array", "later array", "text", "truth", "left out"]
 
 
@@ -26,8 +26,8 @@ class ArrayRule:
     """What an array must be like."""
 
     shape: tuple[str, ...]  # the name of each axis; axes with one name have one length
-    # Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, a matrix with such numbers on
-    # its diagonal, or any finite numbers.
+    # Rows of probabilities that sum to 1, such rows or rows of zeros, numbers above 0, such numbers or 0, a matrix
+    # with numbers above 0 on its diagonal, or any finite numbers.
     values: Values = "finite"
 
 
@@ -240,7 +240,7 @@ STORED: Mapping[str, StoredClass] = {
         "polyad.models",
         {
             "components_": ArrayRule(("K", "M"), "probabilities"),
-            "variances_": ArrayRule(("K",), "positive"),
+            "variances_": ArrayRule(("K",), "not negative"),
             "noise_variances_": ArrayRule(("M",)),
             "mean_": ArrayRule(("M",)),
         },

@@ -49,12 +49,13 @@ class ReadBlocks:
     options: TextOptions | None
 
 
-def counted(X: Any) -> Any:
+def counted(X: Any, name: str = "X") -> Any:
     """Return data for a fit: a source of text as a corpus with words of its own, and anything else as it is.
 
-    Blocks that come one after the other are followed, so that their words are known afterwards.
+    Blocks that come one after the other are followed, so that their words are known afterwards. Messages
+    call the data by ``name``.
     """
-    refuse_texts(X)
+    refuse_texts(X, name)
     if isinstance(X, CorpusSource):
         return X.corpus()
     if is_lazy_frame(X):

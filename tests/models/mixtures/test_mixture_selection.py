@@ -72,5 +72,5 @@ def test_one_table_with_columns_named_by_view(tmp_path):
 
 def test_a_view_without_a_value_is_refused():
     views = make_multiview_mixture(100, (4, 3, 3), 2, kinds=("binary", "gaussian", "binary")).views
-    with pytest.raises(ValueError, match="View 1: not one value of it was seen"):
+    with pytest.raises(ValueError, match="View 1 has not one value that was seen"):
         MultiViewMixture(2).fit([views[0], np.full((100, 3), np.nan), views[2]])

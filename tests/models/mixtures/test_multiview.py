@@ -263,14 +263,14 @@ GOOD = [np.eye(4), np.eye(4) * 0.5, np.eye(4)]
         (np.eye(4), {}, "The views are one ndarray; give a list of them"),
         ([*GOOD[:2], np.eye(5)], {}, "The views have 4, 4, 5 rows"),
         ([*GOOD[:2], None], {}, "A view is None"),
-        ([*GOOD[:2], np.full((4, 2), np.inf)], {}, "View 2: it has the value inf at row 0, column 0"),
+        ([*GOOD[:2], np.full((4, 2), np.inf)], {}, "View 2 has the value inf at row 0, column 0"),
         ([*GOOD[:2], np.full((4, 2), 3.0)], {"kinds": ["binary", "gaussian", "binary"]}, "values are 0, 1, or NaN"),
         ([*GOOD[:2], np.array([[-1]] * 4)], {"kinds": ["binary", "gaussian", "categorical"]}, "category -1 at row 0"),
-        ([*GOOD[:2], sparse.csr_array(-np.eye(4))], {}, "View 2: Negative values in data"),
+        ([*GOOD[:2], sparse.csr_array(-np.eye(4))], {}, "Negative values in data: View 2 has"),
         (
             [*GOOD[:2], np.full((4, 2), np.nan)],
             {"kinds": ["binary", "gaussian", "counts"]},
-            "View 2: X has a missing count",
+            "View 2 has a missing count",
         ),
         ([*GOOD[:2], np.array([["a"]] * 4)], {"kinds": "gaussian"}, "expected numbers, NaN where"),
         (GOOD, {"kinds": "poisson"}, "kinds has 'poisson'"),
@@ -290,7 +290,7 @@ def test_unknown_categories_other_views_and_unfitted_models():
         MultiViewMixture().predict(GOOD)
     draw = make_multiview_mixture(50, (3, 3, 3), 2, kinds=("categorical",) * 3)
     model = MultiViewMixture(2, kinds="categorical").fit(draw.views)
-    with pytest.raises(ValueError, match="View 1: it has the category 7 at row 0, and the model knows 0 to 2: put NaN"):
+    with pytest.raises(ValueError, match="View 1 has the category 7 at row 0, and the model knows 0 to 2: put NaN"):
         model.predict([None, np.array([7.0, np.nan]), None])
     with pytest.raises(ValueError, match="There are 2 views, and the model was fitted on 3"):
         model.predict(draw.views[:2])

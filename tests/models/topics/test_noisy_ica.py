@@ -7,6 +7,7 @@ from polyad import DiscreteICA, NoisyDiscreteICA, load
 from polyad.corpus import TextOptions, count_words
 from polyad.datasets import make_noisy_discrete_ica
 from polyad.metrics import l1_error, match_rows
+from polyad.models import UndeterminedWarning
 from polyad.models.topics.noisy_ica import word_halves
 
 OPTIONS = {"noise_length": 300.0, "noise_shape": 0.03}
@@ -85,6 +86,35 @@ def test_words_of_a_corpus_are_kept_and_compared(tmp_path):
 def test_too_little_is_a_sentence(shape, n_components, message):
     with pytest.raises(ValueError, match=message):
         NoisyDiscreteICA(n_components).fit(np.ones(shape))
+
+
+def test_words_that_do_not_vary_together_have_no_topics(tmp_path):
+    """All pairs of two counts once, which are uncorrelated: nothing but how frequent the words are can be told."""
+    pairs = np.array([(first, second) for first in range(1, 5) for second in range(1, 4)])
+    with pytest.warns(UndeterminedWarning, match="do not determine 1 of the 1"):
+        model = NoisyDiscreteICA(1).fit(pairs)
+    assert np.allclose(model.components_, [[2.5 / 4.5, 2.0 / 4.5]])
+    assert (model.variances_.tolist(), model.diagnostics_.certainty.tolist()) == ([0.0], [0.0])
+    assert not model.transform(pairs).any()
+    model.save(tmp_path / "a.polyad")
+    assert load(tmp_path / "a.polyad").variances_.tolist() == [0.0]
+
+
+def test_components_beyond_those_supported_leave_the_others_as_they_are():
+    """Words of one topic, and words that never occur: a second direction there is not."""
+    counts = np.pad(make_noisy_discrete_ica(2000, 2, 1).counts.toarray(), ((0, 0), (0, 2)))
+    one = NoisyDiscreteICA(1).fit(counts)
+    with pytest.warns(UndeterminedWarning, match=r"do not determine 1 of the 2 components \(number 1;"):
+        two = NoisyDiscreteICA(2).fit(counts)
+    assert np.allclose(two.components_[0], one.components_[0])
+    assert np.allclose(two.components_[1], one.mean_ / one.mean_.sum())
+    assert np.allclose(two.transform(counts)[:, [0]], one.transform(counts))
+    assert not two.transform(counts)[:, 1].any()
+
+
+def test_nothing_but_zeros_is_a_sentence():
+    with pytest.raises(ValueError, match="Every count in X is 0"):
+        NoisyDiscreteICA(2).fit(np.zeros((9, 6)))
 
 
 def test_order_of_documents_threads_and_files(tmp_path):

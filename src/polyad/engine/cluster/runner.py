@@ -7,49 +7,24 @@ journal. The tree is that of :class:`~polyad.engine.sums.TreeSum`, so that the b
 
 import itertools
 import time
-import uuid
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polyad.base.items import Items
-from polyad.engine.checkpoints.records import read_record, write_record
-from polyad.engine.cluster.tasks import (
-    StateLostError,
-    add_task,
-    forget_task,
-    rows_task,
-    step_task,
-    take_task,
-    tasks_on_host,
-    total_task,
-)
-from polyad.engine.disk.temporary import remove_with
+from polyad.engine.cluster.steps import RemoteStates, StateChain, Step
+from polyad.engine.cluster.tasks import rows_task, total_task
+from polyad.engine.cluster.workers import ATTEMPTS, ClusterError, Lost, Workers, is_loss, wait_for_one
 from polyad.engine.progress import tell
 from polyad.engine.runners import Threads, cores
 from polyad.engine.sources import Source
-from polyad.engine.sums import TreeSum
 
 Result = TypeVar("Result")
 State = TypeVar("State")
-
-LOOK_SECONDS = 0.2  # between two looks at whether a worker is gone
-FETCH_SECONDS = 10.0  # after which a result on its way is looked after, and then twice as long
-ATTEMPTS = 20  # losses in one pass after which workers are taken to die of the pass itself
-
-
-class ClusterError(RuntimeError):
-    """The cluster was lost, or has no worker that survives a pass."""
 
 
 class DaskRunner:
@@ -83,14 +58,13 @@ class DaskRunner:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.threads = Threads(cores())
+        self.workers = Workers(client)
         self._blocks: WeakKeyDictionary[Source, dict[int, Any]] = WeakKeyDictionary()
-        self._gone: list[str] = []  # chains that nobody has in hand any more
-        self.n_rebuilt = 0
 
     def release(self) -> None:
         """Let workers forget states that nobody needs, and end the threads of this process."""
         with suppress(Exception):  # the cluster may be closed already
-            self._forget()
+            self.workers.forget()
         self.threads.close()
 
     def total(self, function: Callable[..., Result], source: Source, /, *shared: Any) -> Result:
@@ -98,7 +72,7 @@ class DaskRunner:
 
         def attempt(data: list[Any], given: Any, host: int) -> Result:
             parts = self._submit_all(total_task, function, data, given, host)
-            final = self._tree(parts)
+            final = self.workers.tree_sum(parts)
             self._watch([*parts, final], function, source)
             found: Result = final.result()
             return found
@@ -127,12 +101,12 @@ class DaskRunner:
     ) -> tuple[Result, Sequence[State]]:
         """Return the sum of the first results of ``function(shard, state, *shared)``, and the new states."""
         with self._sentences():
-            self._forget()
-            chain = states.chain if isinstance(states, RemoteStates) else _Chain(self, source, list(states))
+            self.workers.forget()
+            chain = states.chain if isinstance(states, RemoteStates) else StateChain(self.workers, source, list(states))
             generation = states.generation if isinstance(states, RemoteStates) else 0
             chain.refuse_branch(generation)
             chain.journal.put(function, shared)
-            found = _Step(self, chain, generation + 1).run(function, source)
+            found = Step(self.workers, chain, generation + 1).run(function, source)
             return found, RemoteStates(chain, generation + 1)
 
     def in_order(self, function: Callable[..., Result], parts: Iterable[Any], /, *shared: Any) -> Iterator[Result]:
@@ -145,7 +119,7 @@ class DaskRunner:
         parts = iter(parts)
         with self._sentences():
             while True:
-                places = 2 * max(1, sum(self.live().values()))
+                places = 2 * max(1, sum(self.workers.live().values()))
                 for part in itertools.islice(parts, max(0, places - len(waiting))):
                     waiting.append((part, self._submit_part(function, part, shared)))
                 if not waiting:
@@ -162,13 +136,13 @@ class DaskRunner:
         for last in range(ATTEMPTS - 1, -1, -1):
             try:
                 while not future.done():
-                    _wait([future])
-                    if not self.live():
-                        self._wait_for_workers()
+                    wait_for_one([future])
+                    if not self.workers.live():
+                        self.workers.wait()
                 found: Result = future.result()
                 return found
             except Exception as error:
-                if not last or self.client.status != "running" or not _is_loss(error):
+                if not last or self.client.status != "running" or not is_loss(error):
                     raise
                 future = self._submit_part(function, part, shared)
         raise AssertionError("the last attempt returns or raises")
@@ -177,17 +151,17 @@ class DaskRunner:
         """Try a pass until it comes through: what was sent to workers is lost with them, and is sent again."""
         with self._sentences():
             for last in range(ATTEMPTS - 1, -1, -1):
-                host, before = self._tasks_on_host(source.n_shards), set(self.live())
+                host, before = self.workers.tasks_on_host(source.n_shards), set(self.workers.live())
                 try:
                     (given,) = self.client.scatter([shared], broadcast=True, hash=False)
                     return attempt(self._data(source), given, host)
                 except Exception as error:
                     if not last or self.client.status != "running":
                         raise
-                    if not _is_loss(error) and (isinstance(error, ValueError) or before <= set(self.live())):
+                    if not is_loss(error) and (isinstance(error, ValueError) or before <= set(self.workers.live())):
                         raise
                     self._blocks.pop(source, None)
-                    self._wait_for_workers()
+                    self.workers.wait()
         raise AssertionError("the last attempt returns or raises")
 
     def _data(self, source: Source) -> list[Any]:
@@ -208,13 +182,6 @@ class DaskRunner:
             for number, part in enumerate(data)
         ]
 
-    def _tree(self, parts: Sequence[Any]) -> Any:
-        """Return the sum of some futures, added on the workers in the fixed order."""
-        tree = TreeSum(together=lambda left, right: self.client.submit(add_task, left, right, pure=False))
-        for part in parts:
-            tree.push(part)
-        return tree.result()
-
     def _watch(self, futures: Sequence[Any], function: Callable[..., Any], source: Source) -> None:
         """Wait for futures and tell how far the pass is; an error of one of them is raised."""
         started, done = time.perf_counter(), 0
@@ -226,37 +193,12 @@ class DaskRunner:
             for future in futures:
                 if future.status in ("error", "cancelled", "lost"):
                     future.result()
-                    raise _Lost([])
+                    raise Lost([])
             if all(future.done() for future in futures):
                 return
-            _wait(futures)
-            if not self.live():
-                self._wait_for_workers()
-
-    def live(self) -> dict[str, int]:
-        """Return the threads of every worker that is there."""
-        return dict(self.client.nthreads())
-
-    def _tasks_on_host(self, n_shards: int) -> int:
-        live = self.live() or self._wait_for_workers()
-        hosts = {urlsplit(address).hostname for address in live}
-        return tasks_on_host(n_shards, sum(live.values()), len(hosts))
-
-    def _wait_for_workers(self) -> dict[str, int]:
-        """Wait a while for a worker to come."""
-        try:
-            self.client.wait_for_workers(1, timeout=30)
-        except Exception as error:
-            raise ClusterError(
-                f"The cluster at {self.client.scheduler.address} has no worker left. Start workers, and begin again."
-            ) from error
-        return self.live()
-
-    def _forget(self) -> None:
-        gone = tuple(self._gone)
-        if gone:
-            self.client.run(forget_task, gone, on_error="ignore")
-            del self._gone[: len(gone)]
+            wait_for_one(futures)
+            if not self.workers.live():
+                self.workers.wait()
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -276,221 +218,3 @@ class DaskRunner:
                     f"Workers died again and again of the same task ({error}). Give them more memory, or fewer threads."
                 ) from error
             raise
-
-
-class _Lost(Exception):  # noqa: N818  a signal between the parts of a pass
-    """Shards whose worker is gone."""
-
-    def __init__(self, numbers: Sequence[int]) -> None:
-        super().__init__(numbers)
-        self.numbers = list(numbers)
-
-
-def _is_loss(error: Exception) -> bool:
-    """Tell an error of the cluster from one of a pass.
-
-    A worker that was killed is still in the scheduler's list for a moment: whoever talks to it then is told of a
-    connection that was refused, or of no answer.
-    """
-    if isinstance(error, ConnectionError | TimeoutError):
-        return True
-    names = {kind.__name__ for kind in type(error).__mro__}
-    return bool(names & {"_Lost", "CancelledError", "KilledWorker", "StateLostError", "CommClosedError"})
-
-
-def _wait(futures: Sequence[Any]) -> None:
-    from distributed import wait
-
-    pending = [future for future in futures if not future.done()]
-    if pending:
-        with suppress(TimeoutError):
-            wait(pending, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
-
-
-@dataclass
-class _Journal:
-    """What every pass of a chain was given, on the disk of the client."""
-
-    folder: Path
-    passes: list[tuple[Callable[..., Any], Any]] = field(default_factory=list)
-
-    def put(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> None:
-        file = self.folder / f"{len(self.passes):05d}.npz"
-        try:
-            write_record(file, shared, durable=False)
-            self.passes.append((function, file))
-        except TypeError:  # holds what has no place in a file, and is small
-            self.passes.append((function, shared))
-
-    def get(self, generation: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        function, shared = self.passes[generation - 1]
-        return function, read_record(shared) if isinstance(shared, Path) else shared
-
-
-class _Chain:
-    """The states of a source through the passes of a fit, and the workers that have them."""
-
-    def __init__(self, runner: DaskRunner, source: Source, begin: list[Any]) -> None:
-        self.name, self.runner, self.source, self.begin = uuid.uuid4().hex, runner, source, begin
-        self.owners: list[str | None] = [None] * source.n_shards
-        self.sent: dict[int, tuple[str, Any]] = {}  # shards of data in memory: the worker, and what it was sent
-        self.journal = _Journal(Path(mkdtemp(prefix="polyad-journal-")))
-        remove_with(self, self.journal.folder)
-        weakref.finalize(self, runner._gone.append, self.name)
-
-    def refuse_branch(self, generation: int) -> None:
-        """Workers keep the last states alone: a pass goes on from these, and from no earlier ones."""
-        if generation != len(self.journal.passes):
-            raise ValueError("States of an earlier pass are no longer kept: a step goes on from those of the last one.")
-
-
-class _Step:
-    """One pass over the states of a chain, for as often as workers are lost in it."""
-
-    def __init__(self, runner: DaskRunner, chain: _Chain, generation: int) -> None:
-        self.runner, self.chain, self.generation = runner, chain, generation
-        self.client = runner.client
-        self.host = runner._tasks_on_host(chain.source.n_shards)
-
-    def run(self, function: Callable[..., Any], source: Source) -> Any:
-        """Return the sum of what was found."""
-        parts: dict[int, Any] = {}
-        for _ in range(ATTEMPTS):
-            try:
-                missing = [number for number in range(source.n_shards) if number not in parts]
-                self._own(missing)
-                if missing:
-                    given = self._given(self.generation, sorted({self._owner(number) for number in missing}))
-                for number in missing:
-                    parts[number] = self._submit(number, self.generation, given)
-                ordered = [parts[number] for number in range(source.n_shards)]
-                self._watch(ordered, range(source.n_shards), function)
-                final = self.runner._tree(ordered)
-                self._watch([final], range(source.n_shards), None)
-                return self._fetched(final, range(source.n_shards))
-            except _Lost as lost:
-                for number in lost.numbers:
-                    future = parts.pop(number, None)
-                    if future is not None:
-                        future.cancel()
-                if not self.runner.live():
-                    self.runner._wait_for_workers()
-        raise ClusterError(
-            f"Workers were lost {ATTEMPTS} times in one pass. Give them more memory, or fewer threads, and begin again."
-        )
-
-    def _own(self, numbers: Sequence[int]) -> None:
-        """Give every shard a worker that is there and has its state."""
-        live = self.runner.live() or self.runner._wait_for_workers()
-        places = [address for address in sorted(live) for _ in range(live[address])]
-        for number in numbers:
-            if self.chain.owners[number] in live:
-                continue
-            was_there = self.chain.owners[number] is not None
-            self.chain.owners[number] = places[number % len(places)]
-            if was_there:
-                self._rebuild(number)
-
-    def _rebuild(self, number: int) -> None:
-        """Work out the state of a shard anew, pass by pass, on the worker that is to have it."""
-        self.runner.n_rebuilt += 1
-        for generation in range(1, self.generation):
-            future = self._submit(number, generation, self._given(generation, [self._owner(number)]))
-            self._watch([future], [number], None)
-
-    def _owner(self, number: int) -> str:
-        owner = self.chain.owners[number]
-        assert owner is not None
-        return owner
-
-    def _given(self, generation: int, workers: list[str]) -> Any:
-        return self._sent(self.chain.journal.get(generation)[1], workers)
-
-    def _sent(self, value: Any, workers: list[str]) -> Any:
-        """Send a value to some workers."""
-        try:
-            return self.client.scatter([value], workers=workers, broadcast=True, hash=False)[0]
-        except Exception as error:
-            if self.client.status != "running":
-                raise
-            if set(workers) <= set(self.runner.live()) and not _is_loss(error):
-                raise
-            time.sleep(LOOK_SECONDS)  # until the scheduler knows as well
-            raise _Lost([]) from error  # one of them went away meanwhile
-
-    def _submit(self, number: int, generation: int, given: Any) -> Any:
-        function, source, owner = self.chain.journal.get(generation)[0], self.chain.source, self._owner(number)
-        data: Any = self._block(number, owner) if source.in_memory else source
-        return self.client.submit(
-            step_task,
-            function,
-            data,
-            number,
-            given,
-            self.host,
-            self.chain.name,
-            generation,
-            self.chain.begin[number],
-            workers=[owner],
-            allow_other_workers=False,  # only this one has the state
-            pure=False,
-        )
-
-    def _block(self, number: int, owner: str) -> Any:
-        """Return a shard of data in memory as its worker has it: sent there once, and again where it was lost."""
-        known = self.chain.sent.get(number)
-        if known is None or known[0] != owner or known[1].status != "finished":
-            known = self.chain.sent[number] = owner, self._sent(self.chain.source.shard(number), [owner])
-        return known[1]
-
-    def _watch(self, futures: Sequence[Any], numbers: Sequence[int], function: Callable[..., Any] | None) -> None:
-        """Wait for futures; where a worker of one of the shards is gone, tell which."""
-        started, done = time.perf_counter(), 0
-        while True:
-            if function is not None:
-                finished = sum(future.done() for future in futures)
-                if finished > done:
-                    done = finished
-                    tell(function.__name__, done, len(futures), time.perf_counter() - started)
-            failed = [future for future in futures if future.status in ("error", "cancelled", "lost")]
-            live = self.runner.live()
-            lost = [number for number in numbers if self._owner(number) not in live]
-            if lost:
-                raise _Lost(lost)
-            errors = [future.exception() if future.status == "error" else None for future in failed]
-            without = [error.number for error in errors if isinstance(error, StateLostError)]
-            for number in without:
-                self.chain.owners[number] = ""  # a worker with its address, but not with its states
-            if without:
-                raise _Lost(without)
-            for future, error in zip(failed, errors):
-                if error is None or _is_loss(error):
-                    raise _Lost(list(numbers))
-                future.result()
-            if all(future.done() for future in futures):
-                return
-            _wait(futures)
-
-    def _fetched(self, future: Any, numbers: Sequence[int]) -> Any:
-        """Return a result that is there; one that went with its worker cannot come again without the states."""
-        for attempt in itertools.count():
-            try:
-                return future.result(timeout=FETCH_SECONDS * 2**attempt)
-            except TimeoutError:
-                self._watch([future], numbers, None)
-        raise AssertionError("counting does not end")
-
-
-class RemoteStates(Items[Any]):
-    """States that lie on the workers of a cluster."""
-
-    def __init__(self, chain: _Chain, generation: int) -> None:
-        self.chain, self.generation = chain, generation
-
-    def __len__(self) -> int:
-        return self.chain.source.n_shards
-
-    def item(self, place: int) -> Any:
-        """Return the state of a shard."""
-        owner, client = self.chain.owners[place], self.chain.runner.client
-        return client.submit(take_task, self.chain.name, place, self.generation, workers=[owner], pure=False).result()

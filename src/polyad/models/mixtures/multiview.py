@@ -13,6 +13,7 @@ from polyad.base.caller import warn_caller
 from polyad.base.plurals import there_are
 from polyad.engine import Source, expect, ordered_by_content
 from polyad.engine.inputs import names_of_columns
+from polyad.engine.sources.repeated import weighted
 from polyad.inference.mixtures.classes import (
     ClassMixture,
     PolishedClasses,
@@ -122,7 +123,7 @@ class MultiViewMixture(MixtureModel):
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: object = None) -> Self:
+    def fit(self, views: Any, y: object = None, sample_weight: Any = None) -> Self:
         """Learn the classes and what each view shows of them.
 
         Parameters
@@ -133,6 +134,8 @@ class MultiViewMixture(MixtureModel):
             view, with two levels of names, of which the first is the view, or as "view.column".
         y
             Not used.
+        sample_weight
+            How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
         """
         self._refuse_bad_parameters()
         watch = StopWatch()
@@ -142,7 +145,7 @@ class MultiViewMixture(MixtureModel):
             self.view_names_ = None if table is None else tuple(table)
             views = views if table is None else list(table.values())
             given, kinds, widths = fitted_views(views, self.kinds)
-            source = ordered_by_content(given)
+            source = ordered_by_content(weighted(given, sample_weight))
         if source.n_rows < self.n_components:
             raise ValueError(
                 f"{there_are(source.n_rows, 'rows')}, and {self.n_components} classes were asked for. Ask for fewer."

@@ -12,7 +12,7 @@ from polyad.base.plurals import how_many, there_are
 from polyad.engine import Block, Source, aligned, count_blocks, total
 from polyad.engine.blocks import canonical_rows, is_sparse
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import matrix_of
+from polyad.engine.inputs import matrix_of, refuse_texts
 from polyad.engine.sources import arrays_of
 
 KINDS = ("counts", "categorical", "binary", "gaussian")
@@ -73,8 +73,9 @@ def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
     asked = checked_kinds(kinds, len(views))
     if any(view is None for view in views):
         raise ValueError("A view is None; only predict, predict_proba and score take views that are not there.")
-    found = [kind or _named(number, kind_of, view) for number, (view, kind) in enumerate(zip(views, asked))]
-    sources = [_named(number, view_source, view, kind) for number, (view, kind) in enumerate(zip(views, found))]
+    names = [f"View {number}" for number in range(len(views))]
+    found = [kind or kind_of(view, name) for view, kind, name in zip(views, asked, names)]
+    sources = [view_source(view, kind, name=name) for view, kind, name in zip(views, found, names)]
     return aligned(*sources), found, [source.n_columns for source in sources]
 
 
@@ -90,7 +91,7 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
         raise ValueError("All views are None: give at least one.")
     sources = []
     for number in there:
-        source = _named(number, view_source, views[number], kinds[number], widths[number])
+        source = view_source(views[number], kinds[number], widths[number], name=f"View {number}")
         if source.n_columns != widths[number]:
             raise ValueError(
                 f"View {number} has {how_many(source.n_columns, 'columns')}, and the model was fitted on "
@@ -100,25 +101,23 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
     return aligned(*sources), there
 
 
-def _named(number: int, function: Any, *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except ValueError as error:
-        raise ValueError(f"View {number}: {error}") from None
-
-
-def kind_of(view: Any) -> str:
+def kind_of(view: Any, name: str) -> str:
     """Return what the values of a view look like: sparse or whole numbers are counts, a column of them categories."""
+    refuse_texts(view, name)
+    if hasattr(view, "__next__"):
+        raise ValueError(
+            f"{name} is an iterator, which can be read once, and what its values are is looked at before: give a list."
+        )
     if isinstance(view, Source):
         if is_sparse(view.shard(0).rows):
             return "counts"
         return "binary" if total(_others_than_binary, view) == 0 else "gaussian"
-    parts = list(view) if is_parts(view) else [matrix_of(view)]
+    parts = list(view) if is_parts(view) else [matrix_of(view, name=name)]
     if is_sparse(parts[0]):
         return "counts"
     arrays = [np.asarray(part) for part in parts]
     if any(array.dtype.kind not in "biufO" for array in arrays):
-        raise ValueError(f"it has dtype {arrays[0].dtype}; expected numbers, NaN where nothing was seen.")
+        raise ValueError(f"{name} has dtype {arrays[0].dtype}; expected numbers, NaN where nothing was seen.")
     if all(array.dtype.kind in "biu" for array in arrays):
         if all(_is_binary(array) for array in arrays):
             return "binary"
@@ -135,69 +134,74 @@ def _others_than_binary(block: Block) -> int:
     return 0 if _is_binary(block.rows) else 1
 
 
-def _refuse_unseen(arrays: Sequence[FloatArray], width: int | None) -> None:
+def _refuse_unseen(arrays: Sequence[FloatArray], width: int | None, name: str) -> None:
     if width is None and all(np.isnan(array).all() for array in arrays):
-        raise ValueError("not one value of it was seen: leave it out.")
+        raise ValueError(f"{name} has not one value that was seen: leave it out.")
 
 
-def view_source(view: Any, kind: str, width: int | None = None) -> Source:
+def view_source(view: Any, kind: str, width: int | None = None, *, name: str) -> Source:
     """Return a view as a source: counts and categories sparse, others dense with NaN where nothing was seen."""
+    refuse_texts(view, name)
     if isinstance(view, Source):
         if is_sparse(view.shard(0).rows) != (kind in ("counts", "categorical")):
-            raise ValueError(f"it is a source of another kind than {kind!r}.")
+            raise ValueError(f"{name} is a source of another kind than {kind!r}.")
         return view
     if kind == "counts":
-        return count_blocks(view)
+        return count_blocks(view, name=name)
     parts = list(view) if is_parts(view) else [view]
-    arrays = [_values(part) for part in parts]
-    _refuse_unseen(arrays, width)
+    arrays = [_values(part, name) for part in parts]
+    _refuse_unseen(arrays, width, name)
     if kind == "categorical":
-        codes = np.concatenate([_codes(array, width) for array in arrays])
+        codes = np.concatenate([_codes(array, width, name) for array in arrays])
         largest = int(np.nanmax(codes)) if not np.isnan(codes).all() else 0
         return count_blocks(_indicators(codes, largest + 1 if width is None else width))
     if len({array.shape[1] for array in arrays}) > 1:
-        raise ValueError("its parts have different numbers of columns.")
+        raise ValueError(f"The parts of {name} have different numbers of columns.")
     start = 0
     for array in arrays:
-        _refuse_bad(array, kind, start)
+        _refuse_bad(array, kind, start, name)
         start += array.shape[0]
     return arrays_of(arrays)
 
 
-def _values(part: Any) -> FloatArray:
+def _values(part: Any, name: str) -> FloatArray:
     dense = part.toarray() if is_sparse(part) else np.asarray(part)
     if dense.dtype.kind not in "biufO":
-        raise ValueError(f"it has dtype {dense.dtype}; expected numbers, NaN where nothing was seen.")
+        raise ValueError(f"{name} has dtype {dense.dtype}; expected numbers, NaN where nothing was seen.")
     values = np.ascontiguousarray(dense, dtype=np.float64)
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or values.size == 0:
-        raise ValueError(f"it has the shape {values.shape}; expected samples x columns, at least one of each.")
+        raise ValueError(f"{name} has the shape {values.shape}; expected samples x columns, at least one of each.")
     return values
 
 
-def _refuse_bad(values: FloatArray, kind: str, start: int) -> None:
+def _refuse_bad(values: FloatArray, kind: str, start: int, name: str) -> None:
     bad = np.isinf(values) if kind == "gaussian" else ~(np.isnan(values) | (values == 0) | (values == 1))
     if bad.any():
         row, column = np.argwhere(bad)[0]
         wanted = "finite, or NaN" if kind == "gaussian" else "0, 1, or NaN"
         raise ValueError(
-            f"it has the value {values[row, column]:g} at row {start + row}, column {column}; values are {wanted} "
+            f"{name} has the value {values[row, column]:g} at row {start + row}, column {column}; values are {wanted} "
             "where nothing was seen."
         )
 
 
-def _codes(values: FloatArray, width: int | None) -> FloatArray:
+def _codes(values: FloatArray, width: int | None, name: str) -> FloatArray:
     if values.shape[1] != 1:
-        raise ValueError(f"it has {values.shape[1]} columns; a categorical view has one, of whole numbers from 0 up.")
+        raise ValueError(
+            f"{name} has {values.shape[1]} columns; a categorical view has one, of whole numbers from 0 up."
+        )
     codes = values[:, 0]
     bad = ~(np.isnan(codes) | ((codes >= 0) & (codes == np.floor(codes)) & (codes < 1 << 24)))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise ValueError(f"it has the category {codes[row]:g} at row {row}; categories are whole numbers from 0 up.")
+        raise ValueError(
+            f"{name} has the category {codes[row]:g} at row {row}; categories are whole numbers from 0 up."
+        )
     if width is not None and np.nanmax(codes, initial=0) >= width:
         row = int(np.flatnonzero(codes >= width)[0])
         raise ValueError(
-            f"it has the category {codes[row]:g} at row {row}, and the model knows 0 to {width - 1}: put NaN there "
+            f"{name} has the category {codes[row]:g} at row {row}, and the model knows 0 to {width - 1}: put NaN there "
             "to leave it out."
         )
     return codes

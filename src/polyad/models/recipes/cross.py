@@ -1,6 +1,6 @@
 """The steps that all two-view models share, as functions on a source of two views."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -11,6 +11,7 @@ from polyad.base.plurals import how_many
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
 from polyad.decompose.whitening.cross import CrossWhitening, cca_metric, cross_loadings, cross_whiten
+from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, aligned, every, total, view_of
 from polyad.models.recipes.factor_certainty import factor_certainty
 from polyad.models.stopwatch import StopWatch
@@ -117,6 +118,27 @@ def fit_cross(source: Source, options: CrossOptions) -> CrossFit:
         sure = factor_certainty(stack, taken_off(stack, statistics), parts, whitening, similarity, second.shape)
     with watch("loadings"):
         return assemble(second, means, whitening, similarity, statistics, reliability, sure, watch)
+
+
+def supported_loadings(source: Source, options: CrossOptions) -> tuple[FloatArray, FloatArray, FactorDiagnostics]:
+    """Return the loadings of both views; components that the data do not support have zeros, and certainty 0."""
+    K = options.n_components
+    try:
+        found = fit_cross(source, options)
+        return found.x_loadings, found.y_loadings, found.diagnostics
+    except RankError as error:
+        n_found, spectrum = error.supported, error.spectrum
+    if n_found:
+        first, second, diagnostics = supported_loadings(source, replace(options, n_components=n_found))
+    else:
+        first, second = (np.zeros((n_columns, 0)) for n_columns in source.widths)
+        diagnostics = FactorDiagnostics(spectrum, np.inf, 0.0, options.statistics, np.nan, 0, True, {}, np.zeros(0))
+    missing = K - n_found
+    return (
+        np.pad(first, ((0, 0), (0, missing))),
+        np.pad(second, ((0, 0), (0, missing))),
+        replace(diagnostics, certainty=np.pad(diagnostics.certainty, (0, missing))),
+    )
 
 
 def assemble(

@@ -117,16 +117,15 @@ def as_far_as_words_say(
     """Return topics of the moments after they went with the passes as far as they reach, or all the way.
 
     They go all the way where words say that they did not start near the truth. Topics were polished under a prior and
-    are judged under it: where its total is too large, they gain by making up for that, and lead away. So the gain must
-    be there under a smaller total as well.
+    are judged under it: where its total is wrong, they gain by making up for that, and lead away. So the gain must be
+    there under a smaller total too.
     """
     n_views = len(corpus.source.widths)  # whose topics sum to 1 each
 
-    def gain(times: float) -> float:
-        before, after = (predicted_bits(rows / n_views, times * prior, some) for rows in (topics, polished))
-        return before - after
+    def bits(rows: FloatArray, times: float) -> float:
+        return predicted_bits(rows / n_views, times * prior, some)
 
-    if all(gain(times) > FAR_BEHIND for times in (1.0, OTHER_TOTAL)):
+    if all(bits(topics, times) > bits(polished, times) + FAR_BEHIND for times in (1.0, OTHER_TOTAL)):
         return polished
     part = reach(topics, prior / prior.sum(), corpus.unigram)[:, None]
     return part * polished + (1 - part) * topics

@@ -1,5 +1,6 @@
 """Noisy discrete ICA: counts whose rates are sums of independent intensities, and noise of every word."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, columns_of, count_blocks, ordered_by_content
+from polyad.engine.sources.repeated import weighted
 from polyad.models.checks import tags_of_counts
 from polyad.models.fitting import fitted_at_once, running
-from polyad.models.recipes.cross import CrossOptions, fit_cross
+from polyad.models.recipes.cross import CrossOptions, supported_loadings
 from polyad.models.recipes.factors import projected_rows
 from polyad.models.text_sources import counted, counted_over, known_words, read_once, remember_words
 from polyad.models.topics.base import checked_n_components
@@ -46,7 +48,8 @@ class NoisyDiscreteICA(FactorModel):
     components_
         K x M, topics: rows are not negative and sum to 1; the largest variance of intensities first.
     variances_
-        K, of the intensities.
+        K, of the intensities; 0 for a component that the data do not support. Its topic is how frequent the words are,
+        and its certainty 0.
     noise_variances_
         M, of the noise of every word. Its mean is not to be told from that of the intensities.
     mean_
@@ -90,7 +93,7 @@ class NoisyDiscreteICA(FactorModel):
         self.n_jobs = n_jobs
 
     @fitted_at_once
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> Self:
         """Learn topics and noise.
 
         Parameters
@@ -99,20 +102,22 @@ class NoisyDiscreteICA(FactorModel):
             Documents x words: counts, sparse or dense, a corpus, or a source of them.
         y
             Not used.
+        sample_weight
+            How often each document counts, whole numbers from 0 up: the same as repeating its row.
         """
         K, X = checked_n_components(self.n_components), counted(X)
         source = count_blocks(X)
         remember_words(self, X, source.n_columns, reset=True)
+        source = weighted(source, sample_weight)
         _refuse_few(source, K)
         source = ordered_by_content(source)
-        halves = word_halves(summarise_counts(source).word_totals)
+        halves = word_halves(_occurring(summarise_counts(source).word_totals))
         views = [columns_of(source, words) for words in halves]
         options = CrossOptions(
             self.n_components, self.statistics, self.method, "auto", self.step, 0.6, self.max_iter, True, True
         )
-        found = fit_cross(aligned(*views), options)
-        loadings = self._joined(views, halves, found.x_loadings, found.y_loadings)
-        self._keep(source, loadings, found.diagnostics)
+        first, second, diagnostics = supported_loadings(aligned(*views), options)
+        self._keep(source, self._joined(views, halves, first, second), diagnostics)
         return self
 
     def _joined(
@@ -130,21 +135,21 @@ class NoisyDiscreteICA(FactorModel):
     def _keep(self, source: Source, loadings: FloatArray, diagnostics: FactorDiagnostics) -> None:
         signs = np.where((loadings * np.abs(loadings)).sum(axis=0) < 0, -1.0, 1.0)
         positive = np.maximum(loadings * signs, 0.0)
-        sums = np.maximum(positive.sum(axis=0), 1e-300)
+        sums = positive.sum(axis=0)
         order = np.argsort(-sums, kind="stable")
-        moments = discrete_ica_moments(source)
-        self.mean_ = moments.mean
-        self.components_ = np.ascontiguousarray((positive / sums).T[order])
+        self.mean_ = discrete_ica_moments(source).mean
         self.variances_ = sums[order] ** 2
+        # Of a component that the data do not support, no more is known than how frequent the words are.
+        positive[:, sums == 0] = self.mean_[:, None]
+        self.components_ = np.ascontiguousarray((positive / positive.sum(axis=0)).T[order])
         own = view_variances(source, self.mean_) - self.mean_
         self.noise_variances_ = np.maximum(own - self.variances_ @ self.components_**2, 0.0)
-        fields = {**diagnostics.__dict__, "certainty": diagnostics.certainty[order]}
-        self.diagnostics_ = FactorDiagnostics(**fields)
+        self.diagnostics_ = replace(diagnostics, certainty=diagnostics.certainty[order])
 
-    def fit_transform(self, X: Any, y: object = None) -> Floats:
+    def fit_transform(self, X: Any, y: object = None, sample_weight: Any = None) -> Floats:
         """Fit, and return the intensities of the same documents; X may be an iterator, which is read once."""
         X = read_once(X)
-        return self.fit(X).transform(X)
+        return self.fit(X, y, sample_weight).transform(X)
 
     def transform(self, X: Any) -> Floats:
         """Return the best linear estimate of the intensities less their means, N x K.
@@ -158,9 +163,12 @@ class NoisyDiscreteICA(FactorModel):
         remember_words(self, counts, source.n_columns, reset=False)
         with running(self.n_jobs):
             spreads = self.noise_variances_ + self.mean_
-            weighted = self.components_ / np.where(spreads > 0, spreads, np.inf)
-            precision = np.diag(1 / self.variances_) + weighted @ self.components_.T
-            projection = linalg.solve(precision, weighted, assume_a="pos")
+            # For intensities of variance 1, as some of a fit may not vary at all: 1/V is then infinite.
+            scales = np.sqrt(self.variances_)[:, None]
+            topics = scales * self.components_
+            by_spread = topics / np.where(spreads > 0, spreads, np.inf)
+            precision = np.eye(len(topics)) + by_spread @ topics.T
+            projection = scales * linalg.solve(precision, by_spread, assume_a="pos")
             return in_precision_of(X, projected_rows(source, projection, self.mean_))
 
     def __sklearn_tags__(self) -> Any:
@@ -177,6 +185,12 @@ def _refuse_few(source: Source, n_components: int) -> None:
             f"n_components is {n_components}, and X has n_features={M} words: each half of them must have as many as "
             "components. Ask for fewer."
         )
+
+
+def _occurring(totals: FloatArray) -> FloatArray:
+    if not totals.any():
+        raise ValueError("Every count in X is 0: there are no words to learn from.")
+    return totals
 
 
 def word_halves(totals: FloatArray) -> list[NDArray[np.intp]]:

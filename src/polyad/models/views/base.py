@@ -10,7 +10,7 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, count_blocks, ordered_by_content, signal_blocks, single_threaded_blas
 from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns
+from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns, refuse_texts
 from polyad.engine.sources.repeated import weighted
 from polyad.models.features import refuse_other_columns, refuse_other_names, refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
@@ -86,8 +86,9 @@ class TwoViewModel(FactorModel):
                 f"{type(self).__name__} requires y to be passed, but the target y is None: give the second view, "
                 "fit(X, Y)."
             )
+        refuse_texts(y, "Y")
         columns = _as_columns(y)
-        X, Y = counted(X), counted(columns)
+        X, Y = counted(X), counted(columns, "Y")
         self._tell_kinds(X, Y)
         x_view, y_view = self._checked(X, "X"), self._checked(Y, "Y")
         self._keep_columns(X, Y, x_view.n_columns)

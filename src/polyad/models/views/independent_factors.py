@@ -19,6 +19,7 @@ from polyad.decompose.whitening.symmetric import whiten
 from polyad.engine import Block, Source, aligned, count_blocks, ordered_by_content, rows, signal_blocks
 from polyad.engine.blocks import is_sparse
 from polyad.engine.inputs import names_of_columns
+from polyad.engine.sources.repeated import weighted
 from polyad.inference.factors import polish_factors
 from polyad.models.checks import refuse_unknown
 from polyad.models.features import refuse_other_names
@@ -121,7 +122,7 @@ class IndependentFactors(FactorModel):
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: object = None) -> Self:
+    def fit(self, views: Any, y: object = None, sample_weight: Any = None) -> Self:
         """Learn the components.
 
         Parameters
@@ -130,12 +131,15 @@ class IndependentFactors(FactorModel):
             A list of two or more, samples x columns each, rows in the same order and columns with the same meaning.
         y
             Not used.
+        sample_weight
+            How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
         """
         self._refuse_bad_parameters()
         watch = StopWatch()
         with watch("read"):
             observation = self._observation_of(views)
-            source = ordered_by_content(_source_of(views, observation == "poisson", least=2))
+            source = weighted(_source_of(views, observation == "poisson", least=2), sample_weight)
+            source = ordered_by_content(source)
             moments = exchangeable_moments(source, observation)
         with watch("whiten"):
             whitening = whiten(moments.second, self.n_components)
@@ -196,9 +200,9 @@ class IndependentFactors(FactorModel):
             weights = np.sqrt(self.factor_variances_)[:, None] * (trust @ self.whitener_)
             return rows(_estimates, source, weights, self.mean_, self.factor_means_)
 
-    def fit_transform(self, views: Any, y: object = None) -> FloatArray:
+    def fit_transform(self, views: Any, y: object = None, sample_weight: Any = None) -> FloatArray:
         """Fit, and return the estimates of the factors."""
-        return self.fit(views).transform(views)
+        return self.fit(views, y, sample_weight).transform(views)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that the input is a list of views, which its own checks do not know."""
@@ -234,7 +238,8 @@ class IndependentFactors(FactorModel):
         _refuse_few(views, 2)
         if self.observation != "auto":
             return self.observation
-        return "poisson" if all(kind_of(view) in ("counts", "categorical") for view in views) else "gaussian"
+        kinds = {kind_of(view, f"View {number}") for number, view in enumerate(views)}
+        return "poisson" if kinds <= {"counts", "categorical"} else "gaussian"
 
     def _is_sparse(self, views: Any) -> bool:
         return isinstance(views, list | tuple) and all(is_sparse(view) for view in views)
@@ -339,12 +344,8 @@ def _refuse_few(views: Any, least: int) -> None:
 
 def _source_of(views: Any, counts: bool, least: int) -> Source:
     _refuse_few(views, least)
-    sources = []
-    for number, view in enumerate(views):
-        try:
-            sources.append(count_blocks(view) if counts else signal_blocks(view))
-        except ValueError as error:
-            raise ValueError(f"View {number}: {error}") from None
+    read = count_blocks if counts else signal_blocks
+    sources = [read(view, name=f"View {number}") for number, view in enumerate(views)]
     widths = [source.n_columns for source in sources]
     if len(set(widths)) > 1:
         raise ValueError(f"The views have {widths} columns; exchangeable views have the same ones.")

@@ -199,7 +199,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
     def _checked_views(self, views: Any) -> list[Source]:
         """Return the views that were given, and keep their words."""
         self.view_names_ = tuple(map(str, views)) if isinstance(views, Mapping) else None
-        given = [counted(view) for view in _listed(views)]
+        given = [counted(view, f"View {number}") for number, view in enumerate(_listed(views))]
         sources = [_counts(view, number) for number, view in enumerate(given)]
         # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
         known = [_known_columns(view) for view in given]
