@@ -309,7 +309,8 @@ def test_an_interrupt_waits_for_what_has_begun():
         if threading.current_thread() is threading.main_thread():
             try:
                 started.wait()  # for the other thread to begin, and then for the interrupt
-                time.sleep(10)
+                for _ in range(1000):  # a signal just before one long sleep would be heard at its end
+                        time.sleep(0.01)
             finally:
                 heard.set()
         else:
