@@ -310,7 +310,7 @@ def test_an_interrupt_waits_for_what_has_begun():
             try:
                 started.wait()  # for the other thread to begin, and then for the interrupt
                 for _ in range(1000):  # a signal just before one long sleep would be heard at its end
-                        time.sleep(0.01)
+                    time.sleep(0.01)
             finally:
                 heard.set()
         else:
