@@ -186,12 +186,9 @@ def test_the_same_bytes_wherever_the_rows_lie(case, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("case", ["LDA fast", "PolylingualLDA fast"])
 def test_the_same_bytes_in_quarters(case, tmp_path, monkeypatch):
-    """Topics of many documents are renewed after every quarter, which may be a part of a shard."""
+    """Topics of many documents in one shard are renewed after every quarter of it."""
     (fit, views), polish = CASES[case], import_module("polyad.inference.polish")
-    monkeypatch.setattr(blocks, "SHARD_CELLS", 4000)
     monkeypatch.setattr(blocks, "BLOCK_CELLS", 500)
-    monkeypatch.setattr(polish, "FEW_SHARDS", 100)
-    assert count_blocks(views[0]).n_shards > 1
     with warnings.catch_warnings(action="ignore"):
         halves = fingerprint(fit(*views))
         monkeypatch.setattr(polish, "MANY_DOCUMENTS", 1)
