@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from polyad.engine.blas import single_threaded_blas
 from polyad.engine.blocks import Block
+from polyad.engine.cluster.allocator import keep_freed_memory
 from polyad.engine.runners import Threads, cores, use
 from polyad.engine.sources import Source
 from polyad.engine.states import StateStore
@@ -70,6 +71,7 @@ _kept = _Kept()
 @contextmanager
 def _running(tasks_on_host: int) -> Iterator[Any]:
     """Run on this worker's share of the cores of its machine, BLAS on one thread."""
+    keep_freed_memory()
     with use(max(1, cores() // max(1, tasks_on_host))) as runner, single_threaded_blas():
         yield runner
 
