@@ -11,11 +11,12 @@ Slopes are the non-negative least squares of all fits from shards but the larges
 those of the processor, so that others on the machine change little; a step has the share of them that it has of the
 clock.
 
-On a cluster of W workers the work is divided by the cores of all, and W (2 P H + Q) bytes travel: every half of a pass
-sends the topics, H = 2 K M numbers of 4 bytes for the two halves, to each worker and gets as many back; whitening does
-the same with Q, some (4 K + 128) columns of M numbers of 8 bytes. What Dask takes beside that (tasks, copies) is told
-by a fit with two workers beside one with threads on the same two cores, for each byte; what a wire takes goes by its
-bandwidth.
+On a cluster of W workers the work is divided by the cores of all, and 2 W (P H + Q) bytes travel, where the client
+talks to workers directly: every half of a pass sends the topics, H = 2 K M numbers of 4 bytes for the two halves (K to
+the next multiple of 16), to each worker and gets as many back, from one worker to the next and to the client;
+whitening does the same with Q, some (4 K + 128) columns of M numbers of 8 bytes. What Dask takes beside that (tasks,
+copies) is told by a fit with two workers beside one with threads on the same two cores, for each byte; what a wire
+takes goes by its bandwidth.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ TERMS = {
     "polish": ("passes cells", "passes K cells", "passes K words"),
     "prior": ("cells", "K cells"),
 }
-HALVES, TABLE_BYTES, COLUMN_BYTES = 2, 4, 8
+HALVES, TABLE_BYTES, COLUMN_BYTES, REGISTER = 2, 4, 8, 16
 COLUMNS, MORE_COLUMNS = 4, 128  # that whitening multiplies: two thirds of the most, krylov_columns in polyad.decompose
 
 
@@ -78,7 +79,8 @@ class CostModel:
 
 def network(found: dict, n_workers: int) -> float:
     """Return the bytes that travel to workers and back."""
-    tables = HALVES * found["passes"] * TABLE_BYTES * found["topics"] * found["words"]
+    padded = -(-found["topics"] // REGISTER) * REGISTER
+    tables = HALVES * found["passes"] * TABLE_BYTES * padded * found["words"]
     columns = COLUMN_BYTES * (COLUMNS * found["topics"] + MORE_COLUMNS) * found["words"]
     return 2.0 * n_workers * (tables + columns)
 

@@ -233,8 +233,10 @@ def europarl(folder: str, where: str, n_topics: str) -> dict:
             made = LocalCluster(
                 n_workers=int(where.split()[1]), threads_per_worker=1, processes=True, dashboard_address=None
             )
-            runner = DaskRunner(stack.enter_context(Client(stack.enter_context(made))))
-            LDA(5, polish=1).fit(counts[:2000], client=runner.client)  # loads and compiles on the workers
+            client = Client(stack.enter_context(made), direct_to_workers=True)
+            runner = DaskRunner(stack.enter_context(client))
+            with use(runner):
+                LDA(5, polish=1).fit(X)  # loads and compiles on all workers
             stack.enter_context(use(runner))
         else:
             LDA(5, polish=1).fit(counts[:2000])

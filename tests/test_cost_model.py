@@ -60,7 +60,7 @@ def test_workers_divide_the_work_and_pay_for_the_network():
     threads = {"seconds": 20.0, "passes": 6, "topics": 100, "words": 10_000}
     found |= {"europarl shards 100": threads, "europarl dask 2 100": {**threads, "seconds": 24.0}}
     model = cost_model.from_results(found)
-    n_bytes = 2 * 2 * 10_000 * (2 * 6 * 4 * 100 + 8 * (400 + 128))  # two workers, there and back
+    n_bytes = 2 * 2 * 10_000 * (2 * 6 * 4 * 112 + 8 * (400 + 128))  # two workers, there and back
     assert np.isclose(model.byte_seconds, 4.0 / n_bytes)
     alone = model.seconds(found["fit 1 shards"])
     four = model.seconds(found["fit 1 shards"], n_workers=4)

@@ -1,6 +1,7 @@
 """Passes on a Dask cluster of real processes: the same bytes, whoever dies."""
 
 import contextlib
+import itertools
 import os
 import signal
 import sys
@@ -190,6 +191,17 @@ def test_data_in_memory_travel_once_through_the_passes_of_a_real_cluster(two, mo
                 assert found == number * SAMPLE.counts.sum()
     assert totals == [SAMPLE.counts.sum()] * 3
     assert sorted(sent) == sorted(source.edges[:-1])
+
+
+def test_neighbouring_shards_have_one_worker_so_that_sums_are_added_where_they_are(two, shards):
+    client, _ = two
+    with use(DaskRunner(client)) as runner:
+        _, states = runner.step(counted_step, shards, new_states(shards))
+        owners = states.chain.owners
+        assert len(owners) >= 4
+        changes = sum(one != other for one, other in itertools.pairwise(owners))
+        assert changes == len(set(owners)) - 1 == 1
+        assert abs(owners.count(owners[0]) - owners.count(owners[-1])) <= 1
 
 
 def tokens_of_block(block):

@@ -121,6 +121,8 @@ def _cluster(stack: ExitStack, scheduler: str | None, workers: int | None) -> An
         made = LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None)
         scheduler = stack.enter_context(made)
     try:
-        return DaskRunner(stack.enter_context(Client(scheduler, timeout="10s")))
+        # Workers of this machine can be talked to without the scheduler, through which every byte would go once more.
+        direct = True if workers is not None else None
+        return DaskRunner(stack.enter_context(Client(scheduler, timeout="10s", direct_to_workers=direct)))
     except (OSError, ValueError) as error:
         raise ValueError(f"there is no Dask scheduler at {scheduler} ({error}).") from error

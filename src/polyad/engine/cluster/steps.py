@@ -106,9 +106,10 @@ class Step:
         for number in numbers:
             if self.chain.owners[number] in live:
                 continue
-            was_there = self.chain.owners[number] is not None
-            self.chain.owners[number] = places[number % len(places)]
-            if was_there:
+            if self.chain.owners[number] is None:  # neighbours together: the tree adds most sums where they are
+                self.chain.owners[number] = places[number * len(places) // self.chain.source.n_shards]
+            else:  # those of a worker that is gone, divided among all others
+                self.chain.owners[number] = places[number % len(places)]
                 self._rebuild(number)
 
     def _rebuild(self, number: int) -> None:
