@@ -78,11 +78,12 @@ class CostModel:
 
 
 def network(found: dict, n_workers: int) -> float:
-    """Return the bytes that travel to workers and back."""
+    """Return the bytes that travel to workers and back; workers without a shard have no part in likelihood passes."""
     padded = -(-found["topics"] // REGISTER) * REGISTER
     tables = HALVES * found["passes"] * TABLE_BYTES * padded * found["words"]
     columns = COLUMN_BYTES * (COLUMNS * found["topics"] + MORE_COLUMNS) * found["words"]
-    return 2.0 * n_workers * (tables + columns)
+    busy = min(n_workers, found.get("shards", n_workers))
+    return 2.0 * busy * tables + (n_workers + busy) * columns
 
 
 def slopes_of(fits: list[dict]) -> dict[str, dict[str, float]]:

@@ -67,4 +67,6 @@ def test_workers_divide_the_work_and_pay_for_the_network():
     assert np.isclose(four, alone / 4 + 8.0)
     slow_wire = model.seconds(found["fit 1 shards"], n_workers=4, bandwidth=1e8)
     assert np.isclose(slow_wire, four + 2 * n_bytes / 1e8)
+    few = cost_model.network({**threads, "shards": 2}, 4)
+    assert np.isclose(few, n_bytes + 2 * 10_000 * 8 * (400 + 128)), "columns go to all, topics to those with a shard"
     assert cost_model.from_results({}) is None
