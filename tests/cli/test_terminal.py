@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 import sys
 
 import numpy as np
@@ -116,7 +115,7 @@ class Terminal(io.StringIO):
 def test_a_table_on_a_terminal_fits_it(monkeypatch, columns, whole):
     screen = Terminal()
     monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((columns, 40)))
+    monkeypatch.setenv("COLUMNS", str(columns))
     with open_table("-", COLUMNS, NAMES) as write:
         write(["a\x1b[31m" + "x" * 90, "b"], SHARES)
     header, first, second = screen.getvalue().splitlines()
