@@ -21,6 +21,7 @@ from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, li
 from polyad.engine.blocks import Block
 from polyad.engine.cluster.steps import Step
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
+from polyad.engine.cluster.workers import Workers
 from polyad.io import fingerprint
 from sharded import tiny_cuts
 
@@ -238,6 +239,41 @@ def test_workers_come_and_go(shards):
         with use(DaskRunner(client)), listening(listen):
             assert fingerprint(LDA(3, polish=4).fit(shards)) == expected
         assert {"_pair_products", "em_step"} <= set(seen)
+
+
+def tokens_beside(block, topics):
+    return float(block.tokens.sum() + 0 * topics[0])
+
+
+@pytest.mark.slow
+def test_workers_that_die_while_something_is_sent_to_them(shards):
+    """Dask's own broadcast never ended where a worker died in it."""
+    topics, chance = np.ones(500_000), np.random.default_rng(0)
+    for _ in range(4):
+        with cluster(2) as (client, _), use(DaskRunner(client)) as runner:
+            expected, found = runner.total(tokens_beside, shards, topics), []
+            died = next(iter(client.run(os.getpid).values()))
+            threading.Timer(chance.uniform(0, 0.06), os.kill, (died, signal.SIGKILL)).start()
+
+            def passes(runner=runner, found=found):
+                found.extend(runner.total(tokens_beside, shards, topics) for _ in range(3))
+
+            thread = threading.Thread(target=passes, daemon=True)
+            thread.start()
+            thread.join(60)
+            assert found == [expected] * 3
+
+
+def test_nothing_is_broadcast():
+    calls = []
+
+    def scatter(data, **options):
+        calls.append(options)
+        return data
+
+    client = SimpleNamespace(scatter=scatter)
+    assert Workers(client).send("topics", ["a", "b"]) == "topics"
+    assert calls == [{"workers": ["a", "b"], "hash": False}]
 
 
 def slow_tokens(block, slow):

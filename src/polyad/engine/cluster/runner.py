@@ -33,7 +33,7 @@ class DaskRunner:
     Shards on disk are read by the workers, which must see the same path (shared storage, or one machine); data in the
     memory of this process are sent to them, once for sums and once for steps. States (shares and responsibilities)
     stay on the worker that has the shard, on its local disk where shards are on disk. What all tasks share, such as the
-    topics, is broadcast.
+    topics, is sent to one worker, and fetched from there by the others.
 
     Parameters
     ----------
@@ -153,8 +153,7 @@ class DaskRunner:
             for last in range(ATTEMPTS - 1, -1, -1):
                 host, before = self.workers.tasks_on_host(source.n_shards), set(self.workers.live())
                 try:
-                    (given,) = self.client.scatter([shared], broadcast=True, hash=False)
-                    return attempt(self._data(source), given, host)
+                    return attempt(self._data(source), self.workers.send(shared), host)
                 except Exception as error:
                     if not last or self.client.status != "running":
                         raise
@@ -171,7 +170,7 @@ class DaskRunner:
         known = self._blocks.setdefault(source, {})
         for number in range(source.n_shards):
             if number not in known or known[number].status != "finished":
-                known[number] = self.client.scatter(source.shard(number), hash=False)
+                known[number] = self.workers.send(source.shard(number))
         return [known[number] for number in range(source.n_shards)]
 
     def _submit_all(

@@ -128,9 +128,9 @@ class Step:
         return self._sent(self.chain.journal.get(generation)[1], workers)
 
     def _sent(self, value: Any, workers: list[str]) -> Any:
-        """Send a value to some workers."""
+        """Send a value to one of some workers; the others fetch it."""
         try:
-            return self.client.scatter([value], workers=workers, broadcast=True, hash=False)[0]
+            return self.workers.send(value, workers)
         except Exception as error:
             if self.client.status != "running":
                 raise

@@ -75,6 +75,13 @@ class Workers:
             ) from error
         return self.live()
 
+    def send(self, value: Any, workers: Sequence[str] | None = None) -> Any:
+        """Send a value to one worker, of some or of all: the others fetch it from there when a task needs it.
+
+        Not with ``broadcast``: where a worker dies meanwhile, Dask's scheduler tries for ever to give it a copy.
+        """
+        return self.client.scatter([value], workers=workers, hash=False)[0]
+
     def tree_sum(self, parts: Sequence[Any]) -> Any:
         """Return the sum of some futures, added on the workers in the fixed order."""
         tree = TreeSum(together=lambda left, right: self.client.submit(add_task, left, right, pure=False))
