@@ -21,7 +21,6 @@ from polyad.inference.scores import (
     contrast_scores,
     fitted_scores,
     tally,
-    variances,
 )
 from polyad.inference.separation import _newton_step, _pass, separate
 from polyad.metrics import amari_distance
@@ -50,10 +49,10 @@ def test_sums_equal_a_loop_over_values():
             derivative += slope / N
         if k < 2:  # a value on a knot may be in the piece before it or after it
             assert np.allclose(sums[k], expected, rtol=1e-10)
-            assert np.isclose(scores.mean_derivative(sums, N)[k], derivative, rtol=1e-10)
+            assert np.isclose(scores.expected(sums, N).derivatives[k], derivative, rtol=1e-10)
         assert np.allclose(psi[k], value, atol=1e-10)
-        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], N), loss, rtol=1e-9)
-    assert np.allclose(variances(sums, N), (Y**2).mean(axis=1), rtol=1e-10)
+        assert np.isclose(scores.expected(sums, N).losses[k], loss, rtol=1e-9)
+    assert np.allclose(scores.expected(sums, N).squares, (Y**2).mean(axis=1), rtol=1e-10)
 
 
 def _integral(values, y):
@@ -123,14 +122,15 @@ def test_no_other_score_of_its_kind_is_closer(fun):
 
     def objective(values):
         scores = Scores(values)
-        return (tally(y, scores)[0] ** 2).mean() - 2 * scores.mean_derivative(sums, y.size)[0]
+        return (tally(y, scores)[0] ** 2).mean() - 2 * scores.expected(sums, y.size).derivatives[0]
 
     directions = [KNOTS, np.ones_like(KNOTS), KNOTS + np.tanh(KNOTS) if fun == "adaptive" else CONTRASTS[fun](KNOTS)]
     for direction in directions:
         size = 0.05 / np.sqrt((tally(y, Scores(direction[None]))[0] ** 2).mean())
         for sign in (-1, 1):
             assert objective(best.values + sign * size * direction) > objective(best.values)
-    assert best.mean_derivative(sums, y.size)[0] >= 1 / variances(sums, y.size)[0] - 0.02
+    found = best.expected(sums, y.size)
+    assert found.derivatives[0] >= 1 / found.squares[0] - 0.02
 
 
 def test_products_are_the_gradient_of_the_loss():
@@ -143,7 +143,7 @@ def test_products_are_the_gradient_of_the_loss():
     def loss(step):
         change = np.eye(3) + step
         pieces = _pass(source, mean, change @ W, scores).pieces
-        return scores.mean_loss(pieces, 2000) - np.linalg.slogdet(change)[1]
+        return scores.expected(pieces, 2000).losses.sum() - np.linalg.slogdet(change)[1]
 
     for i in range(3):
         for j in range(3):
@@ -151,7 +151,7 @@ def test_products_are_the_gradient_of_the_loss():
             step[i, j] = 1e-6
             assert np.isclose((loss(step) - loss(-step)) / 2e-6, gradient[i, j], atol=1e-5)
     sums = _pass(source, mean, W, scores)
-    step = _newton_step(sums, scores, 2000)
+    step = _newton_step(sums)
     np.fill_diagonal(step, 0)
     assert (step * gradient).sum() < 0  # downhill
 

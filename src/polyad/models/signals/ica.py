@@ -369,8 +369,10 @@ def _reference(stack: FloatArray) -> FloatArray:
 
 def _canonical(unmixing: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Scale sources to variance 1, order them by the variance they explain, make their largest entry positive."""
-    unmixing = unmixing / np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
-    mixing = covariance @ unmixing.T @ np.linalg.inv(unmixing @ covariance @ unmixing.T)  # near the identity
+    images = covariance @ unmixing.T
+    scales = np.sqrt(np.einsum("ki,ik->k", unmixing, images))
+    unmixing, images = unmixing / scales[:, None], images / scales
+    mixing = images @ np.linalg.inv(unmixing @ images)  # near the identity
     order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
     largest = np.abs(mixing).argmax(axis=0)
     signs = np.where(mixing[largest, np.arange(mixing.shape[1])] < 0, -1.0, 1.0)
