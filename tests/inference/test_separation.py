@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from polyad.datasets.signals import make_ica
-from polyad.engine import signal_blocks
+from polyad.engine import first_rows, signal_blocks
 from polyad.inference import separation
 from polyad.inference.scores import (
     _BENDS,
@@ -228,3 +228,57 @@ def test_what_steps_tell_of_the_hessian_spares_some(monkeypatch):
         assert found.converged
         steps.append(found.n_newton)
     assert steps[0] < 0.5 * steps[1]
+
+
+def bursts(N, random_state=1):
+    """Sources that are loud for a while, as voices are, and a start that is not near."""
+    rng = np.random.default_rng(random_state)
+    draw = make_ica(N, 5, random_state=random_state)
+    loud = np.repeat(np.exp(rng.standard_normal((N // 50, 5))), 50, axis=0)
+    X = rng.permutation(loud * rng.laplace(size=(N, 5))) @ draw.mixing.T
+    mean, covariance = X.mean(axis=0), np.cov(X.T, bias=True)
+    unmixing = np.linalg.inv(draw.mixing) + 0.1 * rng.standard_normal((5, 5))
+    unmixing /= np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
+    return draw, (signal_blocks(X), mean, covariance, unmixing)
+
+
+def test_steps_on_some_of_the_rows_spare_passes_over_all_and_end_at_the_same_place(monkeypatch):
+    draw, start = bursts(12_000)
+    few, passes = first_rows(start[0], 2048), []
+    counted = separation._pass
+    monkeypatch.setattr(separation, "_pass", lambda *args: passes.append(args[0].n_rows) or counted(*args))
+    found = {}
+    for begin in (False, True):
+        passes.clear()
+        options = {"max_fixed": 0, "max_fits": 2, "enough": 0.02 * 25, "few": few, "begin_with_few": begin}
+        found[begin] = separate(*start, tol=1e-6, max_newton=50, **options), passes.count(12_000)
+        assert found[begin][0].converged
+    assert found[True][1] < found[False][1] - 1
+    assert found[True][0].n_few > 0 == found[False][0].n_few
+    ours, other = (found[begin][0].unmixing for begin in (True, False))
+    noise = amari_distance(other, draw.mixing)
+    assert amari_distance(ours, np.linalg.inv(other)) < 0.2 * noise
+    nearly_all = separate(*start, tol=1e-6, few=first_rows(start[0], 5000), begin_with_few=True)
+    assert nearly_all.n_few == 0  # they would spare nothing
+    to_the_end = [
+        separate(*start, tol=1e-9, max_newton=100, max_fixed=0, few=few, begin_with_few=begin).unmixing
+        for begin in (False, True)
+    ]
+    assert np.allclose(*to_the_end, atol=1e-4)  # a hundredth of the noise
+
+
+@pytest.mark.parametrize("K", [1, 2, 7, 30])
+def test_the_volume_of_a_step_and_its_scales(K):
+    rng = np.random.default_rng(K)
+    for size in (0.01, 0.5, 3.0):
+        step = size * rng.standard_normal((K, K))
+        sign, volume = np.linalg.slogdet(np.eye(K) + step)
+        assert np.isclose(separation._log_volume(step), volume if sign > 0 else -np.inf, rtol=1e-9, atol=1e-12)
+        unmixing, root = rng.standard_normal((K, K + 1)), rng.standard_normal((K + 1, K + 1))
+        moved, volume = separation._moved(unmixing, root @ root.T, 0.01 * step)
+        whole = (np.eye(K) + 0.01 * step) @ unmixing
+        scales = np.sqrt(np.diag(whole @ root @ root.T @ whole.T))
+        assert np.allclose(moved, whole / scales[:, None], rtol=1e-10)
+        expected = np.linalg.slogdet(np.eye(K) + 0.01 * step)[1] - np.log(scales).sum()
+        assert np.isclose(volume, expected, rtol=1e-9, atol=1e-12)
+    assert separation._log_volume(-np.eye(K)) == -np.inf  # inside out, or flat

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,10 @@ TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
 REMEMBERED = 5  # steps
+# Nats for each entry of the matrix: steps on some of the rows that promise less are left to all rows. What so few rows
+# say of an entry is off by a half.
+SOME = 1.0
+FEW_ENOUGH = 3  # times these rows: as many as all must be for steps on them to spare any on all
 HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 
@@ -32,8 +37,9 @@ class Separation:
     """What likelihood steps have found."""
 
     unmixing: FloatArray  # K x M; sources have variance 1
-    # Fixed-point and quasi-Newton steps.
+    # Fixed-point steps, and quasi-Newton steps on some of the rows and on all.
     n_fixed: int
+    n_few: int
     n_newton: int
     gradient: float  # the largest dependence ``E[psi(y_i) y_j]`` of two sources that is left
     converged: bool  # whether that is below the tolerance
@@ -65,6 +71,7 @@ def separate(
     max_fits: int | None = None,
     enough: float = 0.0,
     few: Source | None = None,
+    begin_with_few: bool = False,
 ) -> Separation:
     """Return the unmixing matrix at which sources are independent, by likelihood steps.
 
@@ -88,18 +95,56 @@ def separate(
         step is made, and no pass looks back at it.
     few
         Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
+    begin_with_few
+        Whether quasi-Newton steps are made on these rows first, as long as they promise more than what so few rows can
+        tell; for a start that is not near already.
     """
     few = source if few is None else few
     contrast = "logcosh" if fun == "adaptive" else fun
     unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
-    scores = fitted_scores(pieces, few.n_rows, fun)
-    sums, n_newton = _pass(source, mean, unmixing, scores), 0
+    scores, n_few = fitted_scores(pieces, few.n_rows, fun), 0
+    options: dict[str, Any] = {"fun": fun, "tol": tol, "max_steps": max_newton}
+    if begin_with_few and FEW_ENOUGH * few.n_rows <= source.n_rows:
+        rough = {"max_fits": 1, "enough": SOME * unmixing.shape[0] ** 2, "at_once": True}
+        begun = _newton(few, mean, covariance, unmixing, scores, **options, **rough)
+        unmixing, n_few, scores = begun.unmixing, begun.n_steps, fitted_scores(begun.pieces, few.n_rows, fun)
+    found = _newton(source, mean, covariance, unmixing, scores, **options, max_fits=max_fits, enough=enough)
+    return Separation(found.unmixing, n_fixed, n_few, found.n_steps, found.gradient, found.converged)
+
+
+@dataclass(frozen=True)
+class _Newton:
+    """Where quasi-Newton steps have led: see :class:`Separation`."""
+
+    unmixing: FloatArray
+    n_steps: int
+    gradient: float
+    converged: bool
+    pieces: FloatArray  # the sums of the last pass
+
+
+def _newton(
+    source: Source,
+    mean: FloatArray,
+    covariance: FloatArray,
+    unmixing: FloatArray,
+    scores: Scores,
+    *,
+    fun: str,
+    tol: float,
+    max_steps: int,
+    max_fits: int | None,
+    enough: float,
+    at_once: bool = False,
+) -> _Newton:
+    """Make quasi-Newton steps with given scores, and then such as are fitted; the first may be the last ``at_once``."""
+    sums, n_steps = _pass(source, mean, unmixing, scores), 0
     memory: deque[_Turn] = deque(maxlen=REMEMBERED)
-    while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
+    while (gradient := _dependence(sums)) > tol and n_steps < max_steps:
         step = _newton_step(sums, memory)
-        if n_newton > 0 and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
-            return Separation(_moved(unmixing, covariance, step)[0], n_fixed, n_newton + 1, gradient, True)
-        fits = max_fits is None or n_newton < max_fits
+        if (n_steps > 0 or at_once) and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
+            return _Newton(_moved(unmixing, covariance, step)[0], n_steps + 1, gradient, True, sums.pieces)
+        fits = max_fits is None or n_steps < max_fits
         if fits:
             scores = fitted_scores(sums.pieces, source.n_rows, fun)
             sums = sums.with_scores(scores, source.n_rows)
@@ -109,8 +154,8 @@ def separate(
         before, (unmixing, sums, made) = sums, moved
         if not fits:  # of gradients with the same scores
             memory.append(_Turn(made, sums.products - before.products))
-        n_newton += 1
-    return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
+        n_steps += 1
+    return _Newton(unmixing, n_steps, gradient, bool(gradient <= tol), sums.pieces)
 
 
 def information(source: Source, mean: FloatArray, unmixing: FloatArray) -> float:
@@ -252,6 +297,8 @@ def _log_volume(step):  # type: ignore[no-untyped-def]
         for j in range(i + 1, K):
             if abs(rows[j, i]) > abs(rows[pivot, i]):
                 pivot = j
+        if rows[pivot, i] == 0:
+            return -np.inf
         if pivot != i:
             sign = -sign
             for j in range(i, K):

@@ -191,9 +191,10 @@ class ICA(FactorModel):
                     max_fits=FITS if self.tol is None else None,
                     enough=ENOUGH * whitener.shape[0] ** 2 if self.tol is None else 0.0,
                     few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
+                    begin_with_few=self.w_init is None,
                 )
             unmixing, converged = separation.unmixing, separation.converged
-            n_iter = separation.n_fixed + separation.n_newton
+            n_iter = separation.n_fixed + separation.n_few + separation.n_newton
         self.components_, self.mixing_ = _canonical(unmixing, covariance)
         K = whitener.shape[0]
         gap = float(spectrum[K - 1] / spectrum[K]) if spectrum.size > K and spectrum[K] > 0 else float("inf")
