@@ -439,10 +439,17 @@ def test_an_error_in_a_context_lifts_the_limit_on_blas_and_a_context_within_does
     def threads():
         return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
+    def fails():
+        with single_threaded_blas():
+            assert set(threads()) == {1}
+            raise ValueError("within")
+
     before = threads()
-    with pytest.raises(KeyError), single_threaded_blas():
-        with pytest.raises(ValueError, match="inner"), single_threaded_blas():
-            raise ValueError("inner")
+    with single_threaded_blas():
+        with pytest.raises(ValueError, match="within"):
+            fails()
         assert set(threads()) == {1}
-        raise KeyError
+    assert threads() == before
+    with pytest.raises(ValueError, match="within"):
+        fails()
     assert threads() == before
