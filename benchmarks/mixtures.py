@@ -22,6 +22,7 @@ import tempfile
 import time
 import venv
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,7 @@ CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), 
 CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
 STARTS = 10
 DRAWS = 8
+FLOOR = 0.1  # of the variance of a component, added to all: the likelihood of a component of one point has a bound
 
 
 def main():
@@ -130,18 +132,10 @@ def gaussian(full, only):
         draw = make_spherical_mixture(2 * N, M, K, separation=separation, random_state=1)
         X, new = draw.X[:N], draw.X[N:]
         rows, fits = [], []
-        for name, model in (
-            ("polyad", SphericalMixture(K)),
-            ("polyad, moments alone", SphericalMixture(K, start="moments", max_iter=0)),
-            ("scikit-learn, 1 start", GaussianMixture(K, covariance_type="spherical", random_state=0)),
-            (
-                f"scikit-learn, {STARTS} starts",
-                GaussianMixture(K, covariance_type="spherical", n_init=STARTS, random_state=0),
-            ),
-        ):
+
+        def fit(name, model, X=X, new=new, N=N, draw=draw, rows=rows, fits=fits):
             with warnings.catch_warnings(action="ignore"):
-                fitted, seconds = timed(lambda model=model, X=X: model.fit(X))
-            error = error_of(fitted.means_, draw.means)
+                fitted, seconds = timed(lambda: model.fit(X))
             fits.append(fitted)
             rows.append(
                 {
@@ -149,10 +143,21 @@ def gaussian(full, only):
                     "seconds": seconds,
                     "nats": fitted.score(X),
                     "new nats": fitted.score(new),
-                    "error of means": error,
+                    "error of means": error_of(fitted.means_, draw.means),
                     "of one point": int((fitted.weights_ * N < 1.5).sum()),
                 }
             )
+
+        peer_of = partial(GaussianMixture, K, covariance_type="spherical", random_state=0)
+        fit("polyad", SphericalMixture(K))
+        fit("polyad, moments alone", SphericalMixture(K, start="moments", max_iter=0))
+        fit("polyad, no prior points", SphericalMixture(K, prior_points=0))
+        fit("scikit-learn, 1 start", peer_of())
+        fit(f"scikit-learn, {STARTS} starts", peer_of(n_init=STARTS))
+        if any(row["of one point"] for row in rows):
+            floor = FLOOR * float(np.median(fits[0].covariances_))
+            fit(f"polyad, no prior points, floor {floor:.2g}", SphericalMixture(K, prior_points=0, reg_covar=floor))
+            fit(f"scikit-learn, {STARTS} starts, floor {floor:.2g}", peer_of(n_init=STARTS, reg_covar=floor))
         alone = np.any([(fit.weights_ * N < 1.5)[fit.predict(X)] for fit in fits], axis=0)
         if alone.any():
             for row, fit in zip(rows, fits):
@@ -358,16 +363,22 @@ def eeg(full, only):
     HiddenMarkov(2, emission="gaussian", max_iter=1).fit(X[:50])
     for K in (3, 5):
         model, seconds = timed(lambda K=K: HiddenMarkov(K, emission="gaussian").fit(X, lengths))
-        against_hmmlearn(f"EEG: {len(X)} windows, 8 powers, {K} states", model, seconds, X, lengths)
+        plain = HiddenMarkov(K, emission="gaussian", prior_points=0, smoothing=0)  # the highest likelihood alone
+        likeliest = timed(lambda plain=plain: plain.fit(X, lengths))
+        against_hmmlearn(f"EEG: {len(X)} windows, 8 powers, {K} states", model, seconds, X, lengths, likeliest)
 
 
-def against_hmmlearn(title, model, seconds, X, lengths):
+def against_hmmlearn(title, model, seconds, X, lengths, likeliest=None):
     """Show a fitted chain of real data beside hmmlearn's with one start and with ten; the truth is not known."""
     rows = [{"method": "polyad", "seconds": seconds, "nats": model.score(X, lengths) / len(X)}]
+    if likeliest is not None:
+        without, seconds = likeliest
+        nats = without.score(X, lengths) / len(X)
+        rows.append({"method": "polyad, no prior", "seconds": seconds, "nats": nats})
     arrays = {"X": X, "lengths": lengths, "new": X, "new_lengths": lengths}
     done = peer("hmmlearn", **arrays, K=model.n_components, emission=model.emission)
     rows += [{name: row[name] for name in row if name != "new nats"} for row in peer_rows("hmmlearn", done)]
-    show(title, rows)
+    show(title, [row | {"nats": f"{row['nats']:.6f}"} if "nats" in row else row for row in rows])
 
 
 def languages(full, only):

@@ -1,8 +1,9 @@
 """Independent component analysis against FastICA and Picard: ``python benchmarks/separation.py [case ...]``.
 
 Cases: drawn, noise, voices, microphones, eeg, wide; all of them without an argument. All methods run in the same
-process on one core each, and seconds are those of the processor: what else the machine does hardly changes them. Real
-data are read from ``../shared/data``.
+process on one core each; seconds are those of the processor, which what else the machine does changes less than those
+of the clock beside them. ``--without`` leaves methods out whose names begin so. Real data are read from
+``../shared/data``.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from polyad.metrics import amari_distance
 from polyad.models.signals.ica import ICA
 from views_data import DATA, imported
 
+WITHOUT: tuple[str, ...] = ()
 Method = Callable[[np.ndarray], np.ndarray]
 Truth = np.ndarray | None
 
@@ -85,21 +87,21 @@ def compare(title: str, data: Iterable[tuple[np.ndarray, Truth]], K: int, left_o
     """Run all methods on some data sets and print the mean of what each of them reached, and of its seconds."""
     data = list(data)
     columns = ("entropy", "log cosh") if data[0][1] is None else ("Amari", "SIR, dB")
-    print(f"\n{title}\n{'':20}{columns[0]:>10}{columns[1]:>10}{'seconds':>9}{'ratio':>7}")
+    print(f"\n{title}\n{'':20}{columns[0]:>10}{columns[1]:>10}{'seconds':>9}{'clock':>9}{'ratio':>7}")
     base = 0.0
     for name, method in methods(K).items():
-        if name in left_out:
+        if name in left_out or name.startswith(WITHOUT):
             continue
         results = []
         for X, mixing in data:
-            start = time.process_time()
+            start = time.process_time(), time.perf_counter()
             with single_threaded_blas():
                 unmixing = method(X)
-            seconds = time.process_time() - start
-            results.append((*judged(unmixing, X, mixing), seconds))
-        first, second, seconds = np.mean(results, axis=0)
+            took = time.process_time() - start[0], time.perf_counter() - start[1]
+            results.append((*judged(unmixing, X, mixing), *took))
+        first, second, seconds, clock = np.mean(results, axis=0)
         base = base or seconds
-        print(f"{name:20}{first:10.5f}{second:10.2f}{seconds:9.4f}{seconds / base:7.2f}", flush=True)
+        print(f"{name:20}{first:10.5f}{second:10.2f}{seconds:9.4f}{clock:9.4f}{seconds / base:7.2f}", flush=True)
 
 
 KINDS: dict[str, Any] = {"super": "super", "sub": "sub", "skewed": "skewed", "all kinds": ("super", "sub", "skewed")}
@@ -164,7 +166,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", choices=[[], *CASES])
     parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--without", nargs="*", default=[], metavar="NAME", help="methods to leave out")
     args = parser.parse_args()
+    global WITHOUT
+    WITHOUT = tuple(args.without)
     warnings.simplefilter("ignore")  # peers that stop early say so for every draw
     for K in (2, 24):  # loads what is compiled
         ICA(K).fit(make_ica(10_000, K).X)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from polyad.engine import aligned, columns_of, count_blocks, every, halves, signal_blocks
 from polyad.engine import blocks as blocks_module
-from polyad.engine.blocks import shard_edges
+from polyad.engine.blocks import block_edges, shard_edges
 from polyad.engine.disk.spool import Spool
 from random_counts import random_counts
 from sharded import arrays_in, assert_same_shards, rows_of, tiny_cuts
@@ -367,3 +367,15 @@ def test_shards_of_which_no_row_stays_are_left_out():
         assert some.edges[-1] == 3
         assert np.array_equal(rows_of(some), np.ones((3, 3)))
         assert [shard.start for shard in map(some.shard, range(some.n_shards))] == list(some.edges[:-1])
+
+
+def test_dense_rows_are_cut_where_rows_of_as_many_cells_are():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n_rows, width = int(rng.integers(1, 40_000)), int(rng.integers(1, 60))
+        dense = np.broadcast_to(0.0, (n_rows, width))
+        cells = np.arange(n_rows + 1) * width
+        as_counts = sparse.csr_array((n_rows, width))
+        as_counts.indptr = cells
+        assert block_edges(dense) == block_edges(as_counts)
+    assert block_edges(np.empty((9000, 0))) == block_edges(sparse.csr_array((9000, 0)))

@@ -128,3 +128,21 @@ def test_work_that_fails_is_not_done():
         raise ZeroDivisionError
     assert [report.event for report in reports] == ["begun"]
     assert followed(lambda: None)[-1].fraction == 1
+
+
+def test_who_begins_to_listen_late_is_told_the_same():
+    fractions = []
+    for from_the_start in (True, False):
+        reports = []
+        with working("fit"):
+            expect({"moments": Planned(1, passes=4)})
+            with stage("moments"):
+                if from_the_start:
+                    with following(lambda report: None):
+                        passes(2, shards=2)
+                else:
+                    passes(2, shards=2)
+                with following(reports.append):
+                    passes(1, shards=2)
+        fractions.append([report.fraction for report in reports])
+    assert fractions[0] == fractions[1] == pytest.approx([0.625, 0.75])

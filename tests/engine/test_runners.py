@@ -419,3 +419,37 @@ def test_little_work_stays_in_the_thread_of_the_caller():
 
     with use(Own(2)) as own, in_this_thread(little=True):
         assert current_runner() is own
+
+
+@pytest.mark.parametrize("n_rows", [3, 9000])
+def test_rows_are_new_memory_also_where_a_function_returns_what_it_was_given(n_rows):
+    X = np.arange(2.0 * n_rows).reshape(n_rows, 2)
+    source = signal_blocks(X)
+    found = rows(itself, source)
+    assert np.array_equal(found, X)
+    assert found.flags.c_contiguous
+    assert not np.shares_memory(found, source.shard(0).rows)
+
+
+def itself(block):
+    return block.rows
+
+
+def test_an_error_in_a_context_lifts_the_limit_on_blas_and_a_context_within_does_not():
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    def fails():
+        with single_threaded_blas():
+            assert set(threads()) == {1}
+            raise ValueError("within")
+
+    before = threads()
+    with single_threaded_blas():
+        with pytest.raises(ValueError, match="within"):
+            fails()
+        assert set(threads()) == {1}
+    assert threads() == before
+    with pytest.raises(ValueError, match="within"):
+        fails()
+    assert threads() == before

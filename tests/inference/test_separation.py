@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from polyad.datasets.signals import make_ica
-from polyad.engine import signal_blocks
+from polyad.engine import first_rows, signal_blocks
 from polyad.inference import separation
 from polyad.inference.scores import (
     _BENDS,
@@ -21,7 +21,6 @@ from polyad.inference.scores import (
     contrast_scores,
     fitted_scores,
     tally,
-    variances,
 )
 from polyad.inference.separation import _newton_step, _pass, separate
 from polyad.metrics import amari_distance
@@ -50,10 +49,10 @@ def test_sums_equal_a_loop_over_values():
             derivative += slope / N
         if k < 2:  # a value on a knot may be in the piece before it or after it
             assert np.allclose(sums[k], expected, rtol=1e-10)
-            assert np.isclose(scores.mean_derivative(sums, N)[k], derivative, rtol=1e-10)
+            assert np.isclose(scores.expected(sums, N).derivatives[k], derivative, rtol=1e-10)
         assert np.allclose(psi[k], value, atol=1e-10)
-        assert np.isclose(Scores(scores.values[k : k + 1]).mean_loss(sums[k : k + 1], N), loss, rtol=1e-9)
-    assert np.allclose(variances(sums, N), (Y**2).mean(axis=1), rtol=1e-10)
+        assert np.isclose(scores.expected(sums, N).losses[k], loss, rtol=1e-9)
+    assert np.allclose(scores.expected(sums, N).squares, (Y**2).mean(axis=1), rtol=1e-10)
 
 
 def _integral(values, y):
@@ -123,14 +122,15 @@ def test_no_other_score_of_its_kind_is_closer(fun):
 
     def objective(values):
         scores = Scores(values)
-        return (tally(y, scores)[0] ** 2).mean() - 2 * scores.mean_derivative(sums, y.size)[0]
+        return (tally(y, scores)[0] ** 2).mean() - 2 * scores.expected(sums, y.size).derivatives[0]
 
     directions = [KNOTS, np.ones_like(KNOTS), KNOTS + np.tanh(KNOTS) if fun == "adaptive" else CONTRASTS[fun](KNOTS)]
     for direction in directions:
         size = 0.05 / np.sqrt((tally(y, Scores(direction[None]))[0] ** 2).mean())
         for sign in (-1, 1):
             assert objective(best.values + sign * size * direction) > objective(best.values)
-    assert best.mean_derivative(sums, y.size)[0] >= 1 / variances(sums, y.size)[0] - 0.02
+    found = best.expected(sums, y.size)
+    assert found.derivatives[0] >= 1 / found.squares[0] - 0.02
 
 
 def test_products_are_the_gradient_of_the_loss():
@@ -143,7 +143,7 @@ def test_products_are_the_gradient_of_the_loss():
     def loss(step):
         change = np.eye(3) + step
         pieces = _pass(source, mean, change @ W, scores).pieces
-        return scores.mean_loss(pieces, 2000) - np.linalg.slogdet(change)[1]
+        return scores.expected(pieces, 2000).losses.sum() - np.linalg.slogdet(change)[1]
 
     for i in range(3):
         for j in range(3):
@@ -151,7 +151,7 @@ def test_products_are_the_gradient_of_the_loss():
             step[i, j] = 1e-6
             assert np.isclose((loss(step) - loss(-step)) / 2e-6, gradient[i, j], atol=1e-5)
     sums = _pass(source, mean, W, scores)
-    step = _newton_step(sums, scores, 2000)
+    step = _newton_step(sums)
     np.fill_diagonal(step, 0)
     assert (step * gradient).sum() < 0  # downhill
 
@@ -228,3 +228,57 @@ def test_what_steps_tell_of_the_hessian_spares_some(monkeypatch):
         assert found.converged
         steps.append(found.n_newton)
     assert steps[0] < 0.5 * steps[1]
+
+
+def bursts(N, random_state=1):
+    """Sources that are loud for a while, as voices are, and a start that is not near."""
+    rng = np.random.default_rng(random_state)
+    draw = make_ica(N, 5, random_state=random_state)
+    loud = np.repeat(np.exp(rng.standard_normal((N // 50, 5))), 50, axis=0)
+    X = rng.permutation(loud * rng.laplace(size=(N, 5))) @ draw.mixing.T
+    mean, covariance = X.mean(axis=0), np.cov(X.T, bias=True)
+    unmixing = np.linalg.inv(draw.mixing) + 0.1 * rng.standard_normal((5, 5))
+    unmixing /= np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
+    return draw, (signal_blocks(X), mean, covariance, unmixing)
+
+
+def test_steps_on_some_of_the_rows_spare_passes_over_all_and_end_at_the_same_place(monkeypatch):
+    draw, start = bursts(12_000)
+    few, passes = first_rows(start[0], 2048), []
+    counted = separation._pass
+    monkeypatch.setattr(separation, "_pass", lambda *args: passes.append(args[0].n_rows) or counted(*args))
+    found = {}
+    for begin in (False, True):
+        passes.clear()
+        options = {"max_fixed": 0, "max_fits": 2, "enough": 0.02 * 25, "few": few, "begin_with_few": begin}
+        found[begin] = separate(*start, tol=1e-6, max_newton=50, **options), passes.count(12_000)
+        assert found[begin][0].converged
+    assert found[True][1] < found[False][1] - 1
+    assert found[True][0].n_few > 0 == found[False][0].n_few
+    ours, other = (found[begin][0].unmixing for begin in (True, False))
+    noise = amari_distance(other, draw.mixing)
+    assert amari_distance(ours, np.linalg.inv(other)) < 0.2 * noise
+    nearly_all = separate(*start, tol=1e-6, few=first_rows(start[0], 5000), begin_with_few=True)
+    assert nearly_all.n_few == 0  # they would spare nothing
+    to_the_end = [
+        separate(*start, tol=1e-9, max_newton=100, max_fixed=0, few=few, begin_with_few=begin).unmixing
+        for begin in (False, True)
+    ]
+    assert np.allclose(*to_the_end, atol=1e-4)  # a hundredth of the noise
+
+
+@pytest.mark.parametrize("K", [1, 2, 7, 30])
+def test_the_volume_of_a_step_and_its_scales(K):
+    rng = np.random.default_rng(K)
+    for size in (0.01, 0.5, 3.0):
+        step = size * rng.standard_normal((K, K))
+        sign, volume = np.linalg.slogdet(np.eye(K) + step)
+        assert np.isclose(separation._log_volume(step), volume if sign > 0 else -np.inf, rtol=1e-9, atol=1e-12)
+        unmixing, root = rng.standard_normal((K, K + 1)), rng.standard_normal((K + 1, K + 1))
+        moved, volume = separation._moved(unmixing, root @ root.T, 0.01 * step)
+        whole = (np.eye(K) + 0.01 * step) @ unmixing
+        scales = np.sqrt(np.diag(whole @ root @ root.T @ whole.T))
+        assert np.allclose(moved, whole / scales[:, None], rtol=1e-10)
+        expected = np.linalg.slogdet(np.eye(K) + 0.01 * step)[1] - np.log(scales).sum()
+        assert np.isclose(volume, expected, rtol=1e-9, atol=1e-12)
+    assert separation._log_volume(-np.eye(K)) == -np.inf  # inside out, or flat

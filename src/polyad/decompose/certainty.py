@@ -9,6 +9,7 @@ smaller the gap between the eigenvalues is. Both are first-order perturbation th
 import numpy as np
 
 from polyad.base.arrays import FloatArray
+from polyad.base.compiled import compiled
 
 TIED = 1e-9  # relative distance below which two eigenvalues, or two diagonals, are the same
 
@@ -32,18 +33,27 @@ def turning(stack: FloatArray) -> FloatArray:
     >>> turning(np.array([[[1.0, 0.1], [0.1, 1.0]]]))
     array([inf, inf])
     """
-    P = stack.shape[0]
     diagonals = np.diagonal(stack, axis1=1, axis2=2)
-    gram = diagonals.T @ diagonals
-    sizes = np.diagonal(gram)
-    distances = np.maximum(sizes[:, None] + sizes - 2 * gram, 0.0)
-    off = np.einsum("pik,pik->ik", stack, stack)
-    off = (off + off.T) / 2
-    curvature = distances - 4 * off
-    flat = curvature <= TIED * (sizes[:, None] + sizes)
-    squares = np.where(flat, np.inf, off / P * distances / np.where(flat, 1.0, curvature) ** 2)
-    np.fill_diagonal(squares, 0.0)
-    return np.asarray(squares.sum(axis=0), dtype=np.float64)
+    gram, squares = diagonals.T @ diagonals, np.einsum("pik,pik->ik", stack, stack)
+    angles: FloatArray = _squared_angles(gram, squares, stack.shape[0])
+    return angles
+
+
+@compiled
+def _squared_angles(gram, squares, P):  # type: ignore[no-untyped-def]
+    """Return what :func:`turning` does, from the products of the diagonals and the sums of squares of the entries."""
+    K = gram.shape[0]
+    angles = np.zeros(K)
+    for i in range(K):
+        for k in range(K):
+            if i == k:
+                continue
+            sizes = gram[i, i] + gram[k, k]
+            distance, off = max(sizes - 2 * gram[i, k], 0.0), (squares[i, k] + squares[k, i]) / 2
+            curvature = distance - 4 * off
+            flat = curvature <= TIED * sizes
+            angles[k] += np.inf if flat else off / P * distance / (curvature * curvature)
+    return angles
 
 
 def gaussian_turning(statistics: FloatArray) -> FloatArray:

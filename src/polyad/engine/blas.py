@@ -4,8 +4,7 @@ NumPy and SciPy each bring a BLAS of their own, and each has threads of its own.
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
 from functools import cache
 from typing import Any
 
@@ -19,8 +18,27 @@ _before: list[int] = []
 _own = threading.local()
 
 
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
+class _SingleThreaded(ContextDecorator):
+    """What :func:`single_threaded_blas` returns; it has no state of its own, and one is enough for all."""
+
+    def __enter__(self) -> None:
+        depth = getattr(_own, "depth", 0)
+        if depth == 0:  # where the thread has its limits already, as within a fit, there is nothing to set
+            _enter_process()
+            _enter_thread()
+        _own.depth = depth + 1
+
+    def __exit__(self, *error: object) -> None:
+        _own.depth -= 1
+        if _own.depth == 0:
+            _leave_thread()
+            _leave_process()
+
+
+_SINGLE_THREADED = _SingleThreaded()
+
+
+def single_threaded_blas() -> _SingleThreaded:
     """Run BLAS on one thread, so that its sums do not depend on the number of cores.
 
     For most libraries the limit belongs to the process: the first to come sets it and the last to leave lifts it, so
@@ -35,13 +53,7 @@ def single_threaded_blas() -> Iterator[None]:
     ...     np.eye(2) @ np.ones(2)
     array([1., 1.])
     """
-    _enter_process()
-    _enter_thread()
-    try:
-        yield
-    finally:
-        _leave_thread()
-        _leave_process()
+    return _SINGLE_THREADED
 
 
 def limit_own_thread() -> None:
@@ -71,20 +83,15 @@ def _leave_process() -> None:
 
 def _enter_thread() -> None:
     _, of_thread = _libraries()
-    depth = getattr(_own, "depth", 0)
-    if of_thread and depth == 0:
-        _own.before = [library.get_num_threads() for library in of_thread]
-        for library in of_thread:
-            library.set_num_threads(1)
-    _own.depth = depth + 1
+    _own.before = [library.get_num_threads() for library in of_thread]
+    for library in of_thread:
+        library.set_num_threads(1)
 
 
 def _leave_thread() -> None:
-    _own.depth -= 1
     _, of_thread = _libraries()
-    if of_thread and _own.depth == 0:
-        for library, n_threads in zip(of_thread, _own.before):
-            library.set_num_threads(n_threads)
+    for library, n_threads in zip(of_thread, _own.before):
+        library.set_num_threads(n_threads)
 
 
 def _set_shared(numbers: list[int]) -> None:

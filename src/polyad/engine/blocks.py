@@ -109,18 +109,23 @@ def block_edges(rows: Any) -> set[int]:
     The blocks have about the same size, and there is an even number of them, so that threads end together.
     """
     n_rows = rows.shape[0]
-    if not is_sparse(rows) and rows.size <= BLOCK_CELLS and n_rows <= BLOCK_ROWS:
+    total = int(rows.indptr[-1] - rows.indptr[0]) if is_sparse(rows) else rows.size
+    if total <= BLOCK_CELLS and n_rows <= BLOCK_ROWS:
         return {0, int(n_rows)}
-    cells = rows.indptr if is_sparse(rows) else np.arange(n_rows + 1, dtype=np.int64) * rows.shape[1]
-    total = int(cells[-1] - cells[0])
-    is_small = total <= BLOCK_CELLS and n_rows <= BLOCK_ROWS
-    n_blocks = 1 if is_small else 2 * max(-(-total // (2 * BLOCK_CELLS)), -(-n_rows // (2 * BLOCK_ROWS)))
-    targets = cells[0] + np.linspace(0, total, n_blocks + 1)
-    cuts = np.unique(np.concatenate([[0], np.searchsorted(cells, targets[1:-1]), [n_rows]]))
+    n_blocks = 2 * max(-(-total // (2 * BLOCK_CELLS)), -(-n_rows // (2 * BLOCK_ROWS)))
+    targets = np.linspace(0, total, n_blocks + 1)[1:-1]
+    cuts = np.unique(np.concatenate([[0], _rows_with_cells(rows, targets), [n_rows]]))
     edges = {int(n_rows)}
     for first, last in itertools.pairwise(int(cut) for cut in cuts):
         edges.update(range(first, last, BLOCK_ROWS))  # rows without cells make no cuts of their own
     return edges
+
+
+def _rows_with_cells(rows: Any, targets: FloatArray) -> NDArray[Any]:
+    """Return the first row numbers before which there are at least so many cells."""
+    if is_sparse(rows):
+        return np.searchsorted(rows.indptr, rows.indptr[0] + targets)
+    return -(-targets // max(rows.shape[1], 1))
 
 
 def shard_edges(cells_before: NDArray[np.integer[Any]]) -> tuple[int, ...]:

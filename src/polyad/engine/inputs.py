@@ -41,6 +41,8 @@ def matrix_of(X: Any, n_columns: int | None = None, *, name: str = "X") -> Any:
     array([[2., 0., 0., 1.],
            [0., 1., 0., 0.]])
     """
+    if type(X) is np.ndarray and X.dtype.kind in "biuf":
+        return X  # it can be nothing else
     refuse_texts(X, name)
     if is_lazy_frame(X):
         return X.collect()

@@ -159,14 +159,20 @@ def following(follower: Follower) -> Iterator[None]:
 
 def tell(name: str, done: int, n_shards: int, seconds: float) -> None:
     """Tell how far a pass is: to listeners, to the work it belongs to and, once it is finished, to the logger."""
-    report = PassReport(name, done, n_shards, seconds)
-    for listener in _listeners.get():
-        listener(report)
-    work = _work.get()
+    listeners, work = _listeners.get(), _work.get()
+    if listeners:
+        report = PassReport(name, done, n_shards, seconds)
+        for listener in listeners:
+            listener(report)
     if work is not None:
-        work.passed(report)
-    if report.finished:
+        work.passed(done, n_shards)
+    if done == n_shards and logger.isEnabledFor(logging.DEBUG):
         logger.debug("%s: pass %s, %d shards, %.3f s", work.stage if work else "", name, n_shards, seconds)
+
+
+def is_heard() -> bool:
+    """Tell whether anybody wants to know how far work is: a follower, or the logger."""
+    return bool(_followers.get()) or logger.isEnabledFor(logging.INFO)
 
 
 @contextmanager
@@ -250,13 +256,13 @@ class Work:
         self._stage_fraction = self._fraction
         self._tell("begun")
 
-    def passed(self, report: PassReport) -> None:
+    def passed(self, done: int, n_shards: int) -> None:
         """Move by a shard of a pass."""
         if not self.stage:
             return
-        share = report.done / report.n_shards if report.n_shards else 1.0
-        self._move(share)
-        if report.finished:
+        if is_heard():  # otherwise the end of the stage, or the first report to somebody, makes up for it
+            self._move(done / n_shards if n_shards else 1.0)
+        if done == n_shards:
             self._done += 1
         self._tell("moved")
 
@@ -322,12 +328,11 @@ class Work:
         )
 
     def _tell(self, event: str, objective: float | None = None, seconds: float | None = None) -> Report | None:
-        followers = _followers.get()
-        if not followers and not logger.isEnabledFor(logging.INFO):
+        if not is_heard():
             return None
         seconds = time.perf_counter() - self._stage_started if seconds is None else seconds
         report = self._report(event, objective, seconds)
-        for follower in followers:
+        for follower in _followers.get():
             follower(report)
         return report
 

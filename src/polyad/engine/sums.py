@@ -1,7 +1,6 @@
 """What the results of a pass are added up by."""
 
 from collections.abc import Callable, Generator, Iterable
-from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -63,9 +62,12 @@ def tree_sum(results: Iterable[Result]) -> Result:
     A generator of results is closed whatever happens, so that an interrupted sum leaves no work behind.
     """
     tree = TreeSum()
-    with closing(results) if isinstance(results, Generator) else nullcontext():
+    try:
         for result in results:
             tree.push(result)
+    finally:
+        if isinstance(results, Generator):
+            results.close()
     found: Result = tree.result()
     return found
 

@@ -136,7 +136,7 @@ def score_sums(
         # Broken lines are finest for values of variance 1.
         scales = np.sqrt(1 + (whitener**2 @ noise) / (len(source.widths) - 1))
         images, products, pieces = total(_line_sums, source, columns, shift, scales, scores)
-        derivatives = scores.mean_derivative(pieces, n_rows) / scales
+        derivatives = scores.expected(pieces, n_rows).derivatives / scales
         return FactorSums(images / n_rows, products / n_rows, derivatives, pieces)
     images, *parts = total(_count_sums, source, columns, shift)
     products, squares, derivatives, sums = (part / n_rows for part in parts)

@@ -16,7 +16,8 @@ stable for every source, with heavy or light tails, skewed or not.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +46,14 @@ def _knots() -> FloatArray:
 
 KNOTS = _knots()
 WIDTHS = np.diff(KNOTS)
-# y^2 = knot^2 + 2 knot (y - knot) + (y - knot)^2: what multiplies the three sums of a piece.
-_SQUARES = np.stack([KNOTS[:-1] ** 2, 2 * KNOTS[:-1], np.ones(N_PIECES)], axis=1)
+
+
+class SourceMeans(NamedTuple):
+    """What the sums of :func:`tally` say of sources: three numbers for each."""
+
+    derivatives: FloatArray  # E[psi']
+    squares: FloatArray  # E[y^2]
+    losses: FloatArray  # E[Psi], Psi being the integral of the score from 0
 
 
 @dataclass(frozen=True)
@@ -60,36 +67,47 @@ class Scores:
         """The derivative in each piece, K x pieces."""
         return (self.values[:, 1:] - self.values[:, :-1]) / WIDTHS
 
-    def mean_derivative(self, sums: FloatArray, n_rows: int) -> FloatArray:
-        """Return E[psi'] of each source, from the sums of :func:`tally`."""
-        return np.einsum("kp,kp->k", sums[:, :, 0], self.slopes) / n_rows
-
-    def mean_loss(self, sums: FloatArray, n_rows: int) -> float:
-        """Return E[Psi], added up over sources, Psi being the integral of the score from 0."""
-        return float(np.vdot(sums, self._integrals) / n_rows)
-
-    @cached_property
-    def _integrals(self) -> FloatArray:
-        """What multiplies the three sums of each piece in the sum of Psi, K x pieces x 3."""
-        starts, slopes = self.values[:, :-1], self.slopes
-        areas = (starts + slopes * (WIDTHS / 2)) * WIDTHS
-        before = np.cumsum(areas, axis=1) - areas
-        before -= before[:, N_PIECES // 2, None]  # Psi(0) = 0; counted from the far left it would lose digits
-        return np.stack([before, starts, slopes / 2], axis=2)
+    def expected(self, sums: FloatArray, n_rows: int) -> SourceMeans:
+        """Return what the sums of :func:`tally` say, these scores or others having been given to it."""
+        return SourceMeans(*_expected(sums, KNOTS, self.values, n_rows))
 
     def __reduce__(self) -> tuple[type["Scores"], tuple[FloatArray]]:
         """Leave out of a pickle what follows from the values."""
         return Scores, (self.values,)
 
 
+@compiled
+def _expected(sums, knots, values, n_rows):  # type: ignore[no-untyped-def]
+    """Return E[psi'], E[y^2] and E[Psi] of each source, K each; Psi is counted from 0, where no digits are lost."""
+    K, n_pieces, _ = sums.shape
+    derivatives, squares, losses = np.empty(K), np.empty(K), np.empty(K)
+    middle = n_pieces // 2  # the piece that begins at 0
+    for k in range(K):
+        derivative, square, loss = 0.0, 0.0, 0.0
+        right, left = 0.0, 0.0  # Psi at the knots that have been reached from 0
+        for i in range(n_pieces):
+            p = middle + i if i < n_pieces - middle else n_pieces - 1 - i
+            knot, width, value = knots[p], knots[p + 1] - knots[p], values[k, p]
+            slope = (values[k, p + 1] - value) / width
+            area = (value + slope * (width / 2)) * width
+            before = right
+            if p < middle:
+                left -= area
+                before = left
+            else:
+                right += area
+            number, distance, squared = sums[k, p, 0], sums[k, p, 1], sums[k, p, 2]
+            derivative += slope * number
+            square += knot * knot * number + 2 * knot * distance + squared
+            loss += before * number + value * distance + slope / 2 * squared
+        derivatives[k], squares[k], losses[k] = derivative / n_rows, square / n_rows, loss / n_rows
+    return derivatives, squares, losses
+
+
+@cache
 def contrast_scores(name: str, n_components: int) -> Scores:
     """Return one of the usual contrasts as the score of every source."""
     return Scores(np.tile(CONTRASTS[name](KNOTS), (n_components, 1)))
-
-
-def variances(sums: FloatArray, n_rows: int) -> FloatArray:
-    """Return E[y^2] of each source, from the sums of :func:`tally`."""
-    return np.einsum("kpc,pc->k", sums, _SQUARES) / n_rows
 
 
 def fitted_scores(sums: FloatArray, n_rows: int, fun: str = "adaptive") -> Scores:
@@ -117,8 +135,7 @@ def fitted_scores(sums: FloatArray, n_rows: int, fun: str = "adaptive") -> Score
     """
     bands, target = _normal_equations(sums / n_rows, KNOTS)
     if fun == "adaptive":
-        penalty = (SMOOTHNESS * _BENDS + SHRINKAGE * _SLOPES) / n_rows
-        return Scores(_penalised_scores(bands, target, KNOTS, penalty))
+        return Scores(_penalised_scores(bands, target, KNOTS, _PENALTY / n_rows))
     candidates = np.stack([np.ones_like(KNOTS), KNOTS, CONTRASTS[fun](KNOTS)])
     products = bands[:, :1] * candidates  # E[h h'] times each candidate
     products[:, :, :-1] += bands[:, 1:, :-1] * candidates[:, 1:]
@@ -180,7 +197,7 @@ def _normal_equations(means, knots):  # type: ignore[no-untyped-def]
 
 @compiled
 def _penalised_scores(bands, target, knots, penalty):  # type: ignore[no-untyped-def]
-    """Return the values of the scores at the knots, K x knots, for a penalty with two entries beside the diagonal.
+    """Return the values of the scores at the knots, K x knots, for a penalty: its diagonal and two rows beside it.
 
     What is solved for is the difference x from y, the score of a Gaussian: where there are no values, the score returns
     to it. The matrix is factored as L D L', where L has two bands below its diagonal.
@@ -196,13 +213,13 @@ def _penalised_scores(bands, target, knots, penalty):  # type: ignore[no-untyped
             if i < n - 1:
                 image += bands[k, 1, i] * knots[i + 1]
             values[k, i] = image
-            D[i], x[i] = bands[k, 0, i] + penalty[i, i], target[k, i] - image
+            D[i], x[i] = bands[k, 0, i] + penalty[0, i], target[k, i] - image
             if i > 1:
-                lower2[i] = penalty[i, i - 2] / D[i - 2]
+                lower2[i] = penalty[2, i] / D[i - 2]
                 D[i] -= lower2[i] * lower2[i] * D[i - 2]
                 x[i] -= lower2[i] * x[i - 2]
             if i > 0:
-                beside = bands[k, 1, i - 1] + penalty[i, i - 1]
+                beside = bands[k, 1, i - 1] + penalty[1, i]
                 if i > 1:
                     beside -= lower2[i] * D[i - 2] * lower1[i - 1]
                 lower1[i] = beside / D[i - 1]
@@ -231,6 +248,15 @@ def _penalties() -> tuple[FloatArray, FloatArray]:
 
 
 _BENDS, _SLOPES = _penalties()
+
+
+def _penalty() -> FloatArray:
+    """Return the rows of both penalties that are not 0: entry i of row d stands d places left of the diagonal."""
+    whole = SMOOTHNESS * _BENDS + SHRINKAGE * _SLOPES
+    return np.stack([np.pad(np.diagonal(whole, -d), (d, 0)) for d in range(3)])
+
+
+_PENALTY = _penalty()
 
 
 def tally(sources: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:

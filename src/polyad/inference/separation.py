@@ -11,19 +11,24 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
 from polyad.base.compiled import compiled
 from polyad.engine import Block, Source, total
-from polyad.inference.scores import Scores, contrast_scores, fitted_scores, tally, variances
+from polyad.inference.scores import Scores, SourceMeans, contrast_scores, fitted_scores, tally
 from polyad.moments.views.cross import centred_columns
 
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
 HALVINGS = 6
 REMEMBERED = 5  # steps
+# Nats for each entry of the matrix: steps on some of the rows that promise less are left to all rows. What so few rows
+# say of an entry is off by a half.
+SOME = 1.0
+FEW_ENOUGH = 3  # times these rows: as many as all must be for steps on them to spare any on all
 HARMLESS = 1e-9  # what a step may lose of the likelihood, for each source
 
 
@@ -32,8 +37,9 @@ class Separation:
     """What likelihood steps have found."""
 
     unmixing: FloatArray  # K x M; sources have variance 1
-    # Fixed-point and quasi-Newton steps.
+    # Fixed-point steps, and quasi-Newton steps on some of the rows and on all.
     n_fixed: int
+    n_few: int
     n_newton: int
     gradient: float  # the largest dependence ``E[psi(y_i) y_j]`` of two sources that is left
     converged: bool  # whether that is below the tolerance
@@ -41,10 +47,15 @@ class Separation:
 
 @dataclass(frozen=True)
 class Sums:
-    """The sums of a pass: ``E[psi(y) y']``, K x K, and those of :func:`polyad.inference.scores.tally`."""
+    """The sums of a pass."""
 
-    products: FloatArray
-    pieces: FloatArray
+    products: FloatArray  # ``E[psi(y) y']``, K x K
+    pieces: FloatArray  # those of :func:`polyad.inference.scores.tally`
+    expected: SourceMeans  # what these say, with the scores of the pass or others
+
+    def with_scores(self, scores: Scores, n_rows: int) -> "Sums":
+        """Return the same sums, with what they say of other scores."""
+        return Sums(self.products, self.pieces, scores.expected(self.pieces, n_rows))
 
 
 def separate(
@@ -60,6 +71,7 @@ def separate(
     max_fits: int | None = None,
     enough: float = 0.0,
     few: Source | None = None,
+    begin_with_few: bool = False,
 ) -> Separation:
     """Return the unmixing matrix at which sources are independent, by likelihood steps.
 
@@ -83,28 +95,67 @@ def separate(
         step is made, and no pass looks back at it.
     few
         Some of the rows, for the fixed-point steps and the first scores, which only have to be near; None takes all.
+    begin_with_few
+        Whether quasi-Newton steps are made on these rows first, as long as they promise more than what so few rows can
+        tell; for a start that is not near already.
     """
     few = source if few is None else few
     contrast = "logcosh" if fun == "adaptive" else fun
     unmixing, n_fixed, pieces = _fixed_point(few, mean, unmixing, contrast, max_fixed)
-    scores = fitted_scores(pieces, few.n_rows, fun)
-    sums, n_newton = _pass(source, mean, unmixing, scores), 0
+    scores, n_few = fitted_scores(pieces, few.n_rows, fun), 0
+    options: dict[str, Any] = {"fun": fun, "tol": tol, "max_steps": max_newton}
+    if begin_with_few and FEW_ENOUGH * few.n_rows <= source.n_rows:
+        rough = {"max_fits": 1, "enough": SOME * unmixing.shape[0] ** 2, "at_once": True}
+        begun = _newton(few, mean, covariance, unmixing, scores, **options, **rough)
+        unmixing, n_few, scores = begun.unmixing, begun.n_steps, fitted_scores(begun.pieces, few.n_rows, fun)
+    found = _newton(source, mean, covariance, unmixing, scores, **options, max_fits=max_fits, enough=enough)
+    return Separation(found.unmixing, n_fixed, n_few, found.n_steps, found.gradient, found.converged)
+
+
+@dataclass(frozen=True)
+class _Newton:
+    """Where quasi-Newton steps have led: see :class:`Separation`."""
+
+    unmixing: FloatArray
+    n_steps: int
+    gradient: float
+    converged: bool
+    pieces: FloatArray  # the sums of the last pass
+
+
+def _newton(
+    source: Source,
+    mean: FloatArray,
+    covariance: FloatArray,
+    unmixing: FloatArray,
+    scores: Scores,
+    *,
+    fun: str,
+    tol: float,
+    max_steps: int,
+    max_fits: int | None,
+    enough: float,
+    at_once: bool = False,
+) -> _Newton:
+    """Make quasi-Newton steps with given scores, and then such as are fitted; the first may be the last ``at_once``."""
+    sums, n_steps = _pass(source, mean, unmixing, scores), 0
     memory: deque[_Turn] = deque(maxlen=REMEMBERED)
-    while (gradient := _dependence(sums)) > tol and n_newton < max_newton:
-        step = _newton_step(sums, scores, source.n_rows, memory)
-        if n_newton > 0 and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
-            return Separation(_moved(unmixing, covariance, step)[0], n_fixed, n_newton + 1, gradient, True)
-        fits = max_fits is None or n_newton < max_fits
+    while (gradient := _dependence(sums)) > tol and n_steps < max_steps:
+        step = _newton_step(sums, memory)
+        if (n_steps > 0 or at_once) and -source.n_rows * np.vdot(step, sums.products) / 2 < enough:
+            return _Newton(_moved(unmixing, covariance, step)[0], n_steps + 1, gradient, True, sums.pieces)
+        fits = max_fits is None or n_steps < max_fits
         if fits:
             scores = fitted_scores(sums.pieces, source.n_rows, fun)
+            sums = sums.with_scores(scores, source.n_rows)
         moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
         if moved is None:  # rounding alone is left to gain
             break
         before, (unmixing, sums, made) = sums, moved
         if not fits:  # of gradients with the same scores
             memory.append(_Turn(made, sums.products - before.products))
-        n_newton += 1
-    return Separation(unmixing, n_fixed, n_newton, gradient, bool(gradient <= tol))
+        n_steps += 1
+    return _Newton(unmixing, n_steps, gradient, bool(gradient <= tol), sums.pieces)
 
 
 def information(source: Source, mean: FloatArray, unmixing: FloatArray) -> float:
@@ -114,7 +165,7 @@ def information(source: Source, mean: FloatArray, unmixing: FloatArray) -> float
     """
     pieces = _pass(source, mean, unmixing, contrast_scores("logcosh", unmixing.shape[0])).pieces
     scores = fitted_scores(pieces, source.n_rows)
-    return float(np.log(scores.mean_derivative(pieces, source.n_rows)).sum())
+    return float(np.log(scores.expected(pieces, source.n_rows).derivatives).sum())
 
 
 def _fixed_point(
@@ -127,7 +178,7 @@ def _fixed_point(
         sums = _pass(source, mean, unmixing, scores)
         if n_steps == max_steps:
             return unmixing, n_steps, sums.pieces
-        target = sums.products - np.diag(scores.mean_derivative(sums.pieces, source.n_rows))
+        target = sums.products - np.diag(sums.expected.derivatives)
         left, _, right = np.linalg.svd(target)
         rotation = left @ right
         rotation *= np.where(np.diag(rotation) < 0, -1.0, 1.0)[:, None]  # sources keep their signs
@@ -150,7 +201,7 @@ class _Turn:
         return float(np.vdot(self.step, self.change))
 
 
-def _newton_step(sums: Sums, scores: Scores, n_rows: int, memory: Iterable[_Turn] = ()) -> FloatArray:
+def _newton_step(sums: Sums, memory: Iterable[_Turn] = ()) -> FloatArray:
     """Return the relative step D: sources y become (I + D) y.
 
     For independent sources the Hessian couples D_ij with D_ji alone (Pham and Garat): one system of two equations for
@@ -163,9 +214,7 @@ def _newton_step(sums: Sums, scores: Scores, n_rows: int, memory: Iterable[_Turn
     for turn in reversed(turns):
         shares.append(float(np.vdot(turn.step, gradient)) / turn.curvature)
         gradient -= shares[-1] * turn.change
-    step = _solved_pairs(
-        gradient, scores.mean_derivative(sums.pieces, n_rows), variances(sums.pieces, n_rows), LEAST_CURVATURE
-    )
+    step = _solved_pairs(gradient, sums.expected.derivatives, sums.expected.squares, LEAST_CURVATURE)
     for turn, share in zip(turns, reversed(shares)):
         step -= (share + float(np.vdot(turn.change, step)) / turn.curvature) * turn.step
     return np.asarray(step)
@@ -200,12 +249,12 @@ def _improved(
 
     Near the end rounding, and scores that were fitted anew, hide what a step gains: steps are made there as they are.
     """
-    before = scores.mean_loss(sums.pieces, source.n_rows)
+    before = sums.expected.losses.sum()
     for _ in range(HALVINGS):
         moved, volume = _moved(unmixing, covariance, step)
         if np.isfinite(volume):
             new = _pass(source, mean, moved, scores)
-            gain = before - (scores.mean_loss(new.pieces, source.n_rows) - volume)
+            gain = before - (new.expected.losses.sum() - volume)
             if gain > -HARMLESS * step.shape[0]:
                 return moved, new, step
         step = step / 2
@@ -217,23 +266,71 @@ def _moved(unmixing: FloatArray, covariance: FloatArray, step: FloatArray) -> tu
 
     Variances of sources stay 1. The volume is -inf where the step turns it inside out.
     """
-    change = np.eye(step.shape[0]) + step
-    sign, volume = np.linalg.slogdet(change)
-    moved = change @ unmixing
-    scales = np.sqrt(np.einsum("ki,ki->k", moved @ covariance, moved))
+    moved = step @ unmixing
+    moved += unmixing
+    scales = _scales(moved, moved @ covariance)
     moved /= scales[:, None]
-    return moved, float(volume - np.log(scales).sum()) if sign > 0 else -np.inf
+    return moved, _log_volume(step) - float(np.log(scales).sum())
+
+
+@compiled
+def _scales(unmixing, products):  # type: ignore[no-untyped-def]
+    """Return the standard deviations of sources, from the unmixing matrix and the same times the covariance."""
+    K, M = unmixing.shape
+    scales = np.zeros(K)
+    for k in range(K):
+        for m in range(M):
+            scales[k] += unmixing[k, m] * products[k, m]
+    return np.sqrt(scales)
+
+
+@compiled
+def _log_volume(step):  # type: ignore[no-untyped-def]
+    """Return log det(I + D) by Gauss, with pivots; -inf where the determinant is not above 0."""
+    K = step.shape[0]
+    rows = step.copy()
+    for i in range(K):
+        rows[i, i] += 1.0
+    volume, sign = 0.0, 1.0
+    for i in range(K):
+        pivot = i
+        for j in range(i + 1, K):
+            if abs(rows[j, i]) > abs(rows[pivot, i]):
+                pivot = j
+        if rows[pivot, i] == 0:
+            return -np.inf
+        if pivot != i:
+            sign = -sign
+            for j in range(i, K):
+                rows[i, j], rows[pivot, j] = rows[pivot, j], rows[i, j]
+        if rows[i, i] < 0:
+            sign = -sign
+        volume += np.log(abs(rows[i, i]))
+        for k in range(i + 1, K):
+            share = rows[k, i] / rows[i, i]
+            for j in range(i + 1, K):
+                rows[k, j] -= share * rows[i, j]
+    return volume if sign > 0 else -np.inf
 
 
 def _dependence(sums: Sums) -> float:
-    products = np.abs(sums.products)
-    np.fill_diagonal(products, 0.0)
-    return float(products.max())
+    return float(_largest_beside(sums.products))
+
+
+@compiled
+def _largest_beside(products):  # type: ignore[no-untyped-def]
+    """Return the largest entry of a matrix, without its sign, that is not on the diagonal."""
+    largest = 0.0
+    for i in range(products.shape[0]):
+        for j in range(products.shape[1]):
+            if i != j:
+                largest = max(largest, abs(products[i, j]))
+    return largest
 
 
 def _pass(source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> Sums:
     products, pieces = total(_source_sums, source, mean, unmixing, scores)
-    return Sums(products / source.n_rows, pieces)
+    return Sums(products / source.n_rows, pieces, scores.expected(pieces, source.n_rows))
 
 
 def _source_sums(block: Block, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:

@@ -311,3 +311,21 @@ def test_moments_alone_are_consistent():
         assert (shown(model) > 0).all()
     assert errors[1] < 0.4 * errors[0]
     assert errors[1] < 0.015
+
+
+def test_points_that_states_are_given_keep_them_from_single_rows_and_are_free_to_leave_out():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.standard_normal((60, 2)), [[40.0, 40.0]], rng.standard_normal((60, 2))])
+    with_points = HiddenMarkov(2, emission="gaussian").fit(X)
+    without = HiddenMarkov(2, emission="gaussian", prior_points=0).fit(X)
+    variance = X.var(axis=0).max()
+    assert with_points.covars_.min() > 0.01 * variance > without.covars_.min()  # of one row
+    assert without.score(X) > with_points.score(X)
+    same = HiddenMarkov(2, emission="gaussian", prior_points=1).fit(X)
+    assert np.array_equal(same.covars_, with_points.covars_)
+    draw = make_hmm(10, 200, 3, 2, emission="gaussian", random_state=1)
+    fits = [HiddenMarkov(2, emission="gaussian", prior_points=p).fit(draw.X, draw.lengths) for p in (1, 0)]
+    scores = [fit.score(draw.X, draw.lengths) for fit in fits]
+    assert 0 < scores[1] - scores[0] < 3  # nats in all: what the points cost
+    with pytest.raises(ValueError, match="prior_points is -1"):
+        HiddenMarkov(2, emission="gaussian", prior_points=-1).fit(X)

@@ -15,6 +15,7 @@ from polyad.engine import Shards, blocks, signal_blocks, write_shards
 from polyad.inference.mixtures.gaussian import CovarianceRule, GaussianMixtureParameters, polish_gaussian
 from polyad.inference.mixtures.moves import best_moves
 from polyad.inference.mixtures.seeds import seeded_groups
+from polyad.models.recipes import gaussian as gaussian_recipe
 from polyad.models.recipes.gaussian import spherical_parameters
 from polyad.moments.signals.spherical import spherical_moments, spherical_population
 from purity import Checking, fingerprint
@@ -288,3 +289,20 @@ def test_no_component_is_left_to_one_point_in_many_columns(seed):
     assert model.weights_.min() * 20_000 > 50
     means = model.means_[matched(model.means_, draw.means)]
     assert np.sqrt(((means - draw.means) ** 2).sum(axis=1)).max() < 2
+
+
+def test_moves_are_not_tried_twice_from_the_same_place(monkeypatch):
+    """Where points are few, the ends of all starts are moved on all of them: nothing is left to do from the best."""
+    asked = []
+
+    def recorded(points, mixture, rule, n_moves):
+        asked.append(mixture.means.tobytes())
+        return best_moves(points, mixture, rule, n_moves)
+
+    monkeypatch.setattr(gaussian_recipe, "best_moves", recorded)
+    X = make_spherical_mixture(1500, 10, 8, separation=2.5, random_state=3).X
+    model = SphericalMixture(8).fit(X)
+    assert model.converged_
+    assert model.n_iter_ > 1
+    assert len(asked) > 1
+    assert len(set(asked)) == len(asked)

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
-from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_directions
-from polyad.engine import for_each
+from polyad.engine import for_each, single_threaded_blas
 
 THREADS_FROM = 40  # components: below, handing work to threads takes longer than the work
 PARTS = 4  # of a tensor that threads work on
@@ -42,7 +41,7 @@ def contraction(stack: FloatArray, direction: FloatArray) -> FloatArray:
 def eigenvectors_of_one(stack: FloatArray, directions: FloatArray | None = None) -> FloatArray:
     """Eigenvectors of the stack's contraction with the first direction, or with a fixed one in general position."""
     direction = fixed_directions(stack.shape[0], 1)[0] if directions is None else directions[0]
-    vectors: FloatArray = linalg.eigh(contraction(stack, direction))[1]
+    vectors: FloatArray = np.linalg.eigh(contraction(stack, direction))[1]
     return vectors
 
 
@@ -51,8 +50,10 @@ def each_part(function: Callable[[slice], None], size: int, K: int, longest: int
 
     Then no range is longer than ``longest``; without it there are four.
     """
-    n_parts = 1
-    if K >= THREADS_FROM:
-        n_parts = PARTS if longest is None else -(-size // longest)
+    if K < THREADS_FROM:
+        with single_threaded_blas():
+            function(slice(0, size))
+        return
+    n_parts = PARTS if longest is None else -(-size // longest)
     edges = [size * part // n_parts for part in range(n_parts + 1)]
     for_each(function, [slice(first, last) for first, last in pairwise(edges)])

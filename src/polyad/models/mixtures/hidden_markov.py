@@ -62,6 +62,9 @@ class HiddenMarkov(MixtureModel):
         They end when a pass gains less than this for a row, in nats.
     smoothing
         Added to the expected number of every symbol in every state, of every transition and of every first state.
+    prior_points
+        Values of each column with a tenth of the variance of all rows that every state is given in addition to its own
+        ("gaussian"): without them the likelihood of a state of one row has no bound. 0 for the highest likelihood.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose
@@ -105,6 +108,7 @@ class HiddenMarkov(MixtureModel):
         max_iter: int = 200,
         tol: float = 1e-6,
         smoothing: float = 0.01,
+        prior_points: float = 1.0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -115,6 +119,7 @@ class HiddenMarkov(MixtureModel):
         self.max_iter = max_iter
         self.tol = tol
         self.smoothing = smoothing
+        self.prior_points = prior_points
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -153,6 +158,7 @@ class HiddenMarkov(MixtureModel):
                 window=self.window,
                 smoothing=self.smoothing,
                 softening=softening_before(self.max_iter, source.n_rows, self.n_components),
+                prior_points=float(self.prior_points),
             )
         if self.start == "moments" and "seeds" in starts and self.n_components > 1:
             warn_caller(f"There is no start from moments: {note}. The passes begin from groups of rows instead.")
@@ -255,7 +261,7 @@ class HiddenMarkov(MixtureModel):
         return furthest(starts, polish, self.tol)
 
     def _refuse_bad_parameters(self) -> None:
-        refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "smoothing"))
+        refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "smoothing", "prior_points"))
         if self.window is not None:
             refuse_bad_numbers(self, whole={"window": 1})
         refuse_unknown("emission", self.emission, EMISSIONS)

@@ -27,6 +27,7 @@ from polyad.models.mixtures.base import MixtureModel
 from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.recipes.gaussian import (
+    FittedMixture,
     Starts,
     better_start,
     moment_start,
@@ -154,10 +155,14 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         with watch("start"):
             starts = self._starts(None if found is None else found.mixture)
             rule = CovarianceRule(self.covariance_type, self.shared, self.reg_covar, None, float(self.prior_points))
-            name, begun, rule = better_start(source, points, starts, rule, max_iter=self.max_iter, tol=self.tol)
-            name = "moments" if name == "moments" else "seeds"
+            begun = better_start(source, points, starts, rule, max_iter=self.max_iter, tol=self.tol)
+            name = "moments" if begun.name == "moments" else "seeds"
         with watch("polish"):
-            fitted = polish_with_moves(source, points, begun, rule, max_iter=self.max_iter, tol=self.tol)
+            fitted = FittedMixture(begun.polished, 0)
+            if not begun.settled:
+                fitted = polish_with_moves(
+                    source, points, begun.polished, begun.rule, max_iter=self.max_iter, tol=self.tol
+                )
         polished = fitted.polished
         self._set(_canonical(polished.mixture))
         if name == "seeds" and not note:

@@ -60,7 +60,9 @@ def _centred_squares(block: Block, mean: FloatArray) -> FloatArray:
     return column_sums(rows * rows) - 2 * mean * column_sums(rows) + rows.shape[0] * mean**2
 
 
-def first_emission(emission: str, summary: RowSummary, n_components: int, smoothing: float) -> Emission:
+def first_emission(
+    emission: str, summary: RowSummary, n_components: int, smoothing: float, prior_points: float = 1.0
+) -> Emission:
     """Return an emission in which all states show what all rows show."""
     if emission in ("categorical", "multinomial"):
         shares = summary.totals / max(float(summary.totals.sum()), 1.0)
@@ -69,7 +71,7 @@ def first_emission(emission: str, summary: RowSummary, n_components: int, smooth
         return Poisson(np.repeat(np.maximum(summary.mean, 1e-6)[None], n_components, axis=0))
     variance = _positive(summary.variance)
     ones = np.ones((n_components, 1))
-    return Gaussian(ones * summary.mean, ones * variance, summary.mean, 1e-6 * variance, 0.1 * variance)
+    return Gaussian(ones * summary.mean, ones * variance, summary.mean, 1e-6 * variance, 0.1 * variance, prior_points)
 
 
 def _positive(variance: FloatArray) -> FloatArray:
@@ -221,10 +223,11 @@ def chain_starts(
     window: int | None,
     smoothing: float,
     softening: float,
+    prior_points: float = 1.0,
 ) -> tuple[dict[str, Chain], FloatArray, float, int, str]:
     """Return chains to begin from by name, the spectrum and the energy of the moments, their window, and a note."""
     features = row_features(emission, summary)
-    blank = first_emission(emission, summary, n_components, smoothing)
+    blank = first_emission(emission, summary, n_components, smoothing, prior_points)
     starts: dict[str, Chain] = {}
     spectrum, energy, size, note = np.zeros(0), float("nan"), 0, ""
     if n_components == 1:

@@ -168,10 +168,20 @@ def pooled(mixture: GaussianMixtureParameters) -> FloatArray:
     return np.tensordot(mixture.weights, mixture.covariances, axes=1)
 
 
+@dataclass(frozen=True)
+class Begun:
+    """The start that EM goes on from."""
+
+    name: str
+    polished: PolishedMixture  # where EM has brought it
+    rule: CovarianceRule  # with the covariance that every component is given in addition
+    settled: bool = False  # whether moves were tried from there on all points, and there is nothing left to do
+
+
 def better_start(
     source: Source, points: FloatArray, starts: Starts, rule: CovarianceRule, *, max_iter: int, tol: float
-) -> tuple[str, PolishedMixture, CovarianceRule]:
-    """Return the name of the start that EM on a sample brings furthest, and where it has brought it.
+) -> Begun:
+    """Return the start that EM on a sample brings furthest, and where it has brought it.
 
     Where EM comes to rest within a few passes of the moments, these are right, and no other start is made. Otherwise
     moves follow, which are cheaper on a sample than on all points; where these are few, from the ends of all starts:
@@ -193,7 +203,7 @@ def better_start(
     name = next(iter(starts))
     first = starts[name](points)
     if max_iter == 0:
-        return name, PolishedMixture((), False, first), rule
+        return Begun(name, PolishedMixture((), False, first), rule)
     few = points[: max(TRIAL_ROWS, TRIAL_ROWS_A_COMPONENT * first.weights.size)]
     sample = arrays_of([few]) if few.shape[0] < SMALL_SAMPLE * source.n_rows else source
 
@@ -203,11 +213,11 @@ def better_start(
     begun = {name: _after_one_pass(sample, first, rule)}
     rule = _with_prior(rule, begun)
     if len(starts) == 1 or max_iter <= TRIAL_PASSES:
-        return name, PolishedMixture((), False, begun[name]), rule
+        return Begun(name, PolishedMixture((), False, begun[name]), rule)
     if name == MOMENTS:
         trial = polish_gaussian(sample, begun[name], rule, max_iter=TRIAL_PASSES, tol=tol, relaxed=True)
         if trial.converged and len(trial.objective) <= CERTAIN_PASSES:
-            return name, told(trial), rule
+            return Begun(name, told(trial), rule)
         begun[name] = trial.mixture
     if sample is not source and rule.covariance_type == "spherical":
         starts = dict(list(starts.items())[:2])
@@ -219,13 +229,14 @@ def better_start(
     }
     best = max(trials, key=lambda name: trials[name].objective[-1] + (SAME_END if name == MOMENTS else 0.0))
     others = [name for name in trials if trials[name].objective[-1] < trials[best].objective[-1] - SAME_END]
-    if sample is not source or others:
+    moved = sample is not source or bool(others)
+    if moved:
         ends = {
             name: polish_with_moves(sample, points, trials[name], rule, max_iter=max_iter, tol=tol).polished
             for name in (best, *(others if sample is source else ()))
         }
         best, trials = max(ends, key=lambda name: ends[name].objective[-1]), ends
-    return best, told(trials[best]), rule
+    return Begun(best, told(trials[best]), rule, moved and sample is source and trials[best].converged)
 
 
 def _after_one_pass(

@@ -191,9 +191,10 @@ class ICA(FactorModel):
                     max_fits=FITS if self.tol is None else None,
                     enough=ENOUGH * whitener.shape[0] ** 2 if self.tol is None else 0.0,
                     few=few if few.n_rows >= 2 * few.n_columns**2 else source,  # rows for each entry of the matrix
+                    begin_with_few=self.w_init is None,
                 )
             unmixing, converged = separation.unmixing, separation.converged
-            n_iter = separation.n_fixed + separation.n_newton
+            n_iter = separation.n_fixed + separation.n_few + separation.n_newton
         self.components_, self.mixing_ = _canonical(unmixing, covariance)
         K = whitener.shape[0]
         gap = float(spectrum[K - 1] / spectrum[K]) if spectrum.size > K and spectrum[K] > 0 else float("inf")
@@ -369,8 +370,10 @@ def _reference(stack: FloatArray) -> FloatArray:
 
 def _canonical(unmixing: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Scale sources to variance 1, order them by the variance they explain, make their largest entry positive."""
-    unmixing = unmixing / np.sqrt(np.einsum("ki,ij,kj->k", unmixing, covariance, unmixing))[:, None]
-    mixing = covariance @ unmixing.T @ np.linalg.inv(unmixing @ covariance @ unmixing.T)  # near the identity
+    images = covariance @ unmixing.T
+    scales = np.sqrt(np.einsum("ki,ik->k", unmixing, images))
+    unmixing, images = unmixing / scales[:, None], images / scales
+    mixing = images @ np.linalg.inv(unmixing @ images)  # near the identity
     order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
     largest = np.abs(mixing).argmax(axis=0)
     signs = np.where(mixing[largest, np.arange(mixing.shape[1])] < 0, -1.0, 1.0)

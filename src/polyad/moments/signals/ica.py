@@ -5,13 +5,13 @@ three and four, and the same matrix to every generalised covariance.
 """
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
+from polyad.base.compiled import compiled
 from polyad.base.fixed import fixed_directions
 from polyad.engine import Block, Largest, Source, total
 from polyad.moments.symmetric import symmetric_cube
@@ -133,22 +133,37 @@ def third_and_fourth_cumulants(source: Source, whitening: SignalWhitening) -> Fl
     K slices cum(z, z, z_k), and K (K + 1) / 2 matrices cum(z, z, z_i, z_j), each unequal pair counted twice: as many
     as up to 20 components pay. An entry of either order has the same noise, 1 / N, where signals are all but Gaussian.
     """
-    K, N = whitening.n_components, source.n_rows
-    first, second = _pairs(K)
-    fourth, third, pairs = (sums / N for sums in total(_pair_sums, source, whitening))
-    place = np.empty((K, K), dtype=np.intp)  # of a pair among all
-    place[first, second] = place[second, first] = np.arange(first.size)
-    axes = np.eye(K)
-    fourth = fourth[:, place] - _of_gaussians(pairs[place], axes[first], axes[second])
-    weights = np.where(first == second, 1.0, np.sqrt(2.0))
-    return np.concatenate([third.T[:, place], weights[:, None, None] * fourth])
+    fourth, third, pairs = (sums / source.n_rows for sums in total(_pair_sums, source, whitening))
+    cumulants: FloatArray = _cumulants(fourth, third, pairs)
+    return cumulants
 
 
-@cache
-def _pairs(K: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows and the columns of the upper triangle."""
-    first, second = np.triu_indices(K)
-    return first, second
+@compiled
+def _cumulants(fourth, third, pairs):  # type: ignore[no-untyped-def]
+    """Return the matrices of :func:`third_and_fourth_cumulants`, from the means over pairs of coordinates."""
+    n_pairs, K = third.shape
+    place = np.empty((K, K), np.intp)  # of a pair among all
+    p = 0
+    for i in range(K):
+        for j in range(i, K):
+            place[i, j] = place[j, i] = p
+            p += 1
+    C, found = np.empty((K, K)), np.empty((K + n_pairs, K, K))
+    for k in range(K):
+        for m in range(K):
+            C[k, m] = pairs[place[k, m]]
+            for i in range(K):
+                found[i, k, m] = third[place[k, m], i]
+    p = 0
+    for i in range(K):
+        for j in range(i, K):
+            weight = 1.0 if i == j else np.sqrt(2.0)
+            for k in range(K):
+                for m in range(K):
+                    of_gaussians = C[i, j] * C[k, m] + C[i, k] * C[j, m] + C[i, m] * C[j, k]
+                    found[K + p, k, m] = weight * (fourth[p, place[k, m]] - of_gaussians)
+            p += 1
+    return found
 
 
 def _of_gaussians(C: FloatArray, u: FloatArray, v: FloatArray) -> FloatArray:
@@ -161,9 +176,22 @@ def _of_gaussians(C: FloatArray, u: FloatArray, v: FloatArray) -> FloatArray:
 def _pair_sums(block: Block, whitening: SignalWhitening) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the sums of products of four coordinates, by pairs, of three and of two."""
     columns = whitening.columns(block)
-    first, second = _pairs(columns.shape[0])
-    pairs = columns[first] * columns[second]
+    pairs = _pair_products(columns)
     return pairs @ pairs.T, pairs @ columns.T, pairs.sum(axis=1)
+
+
+@compiled
+def _pair_products(columns):  # type: ignore[no-untyped-def]
+    """Return the products of all pairs of rows, K (K + 1) / 2 x N, in the order of the upper triangle."""
+    K, N = columns.shape
+    products = np.empty((K * (K + 1) // 2, N))
+    p = 0
+    for i in range(K):
+        for j in range(i, K):
+            for n in range(N):
+                products[p, n] = columns[i, n] * columns[j, n]
+            p += 1
+    return products
 
 
 def _fourth_sums(block: Block, whitening: SignalWhitening, u: FloatArray) -> tuple[FloatArray, FloatArray]:
