@@ -173,8 +173,9 @@ def estimated_prior(
 ) -> FloatArray:
     """Return the topics' shares of the mean document times the total that these documents tell, K.
 
-    The total is the one that polishing has begun with, or, below one, that of pairs of words: where documents have
-    hardly more than one topic, the third moment is nearly the same for every total. Still, where the two are far from
+    The total is the one that polishing has begun with, or, below one, that of pairs of words, if these do not tell it
+    worse than words that are predicted: where documents have hardly more than one topic, the third moment is nearly the
+    same for every total. Still, where the two are far from
     each other, the topics that the first led to are not right, and pairs are told by them.
     """
     by_pairs, shares = estimate_concentration(raw, components, mean_document(source))
@@ -184,10 +185,10 @@ def estimated_prior(
     told = {opinion.by: opinion.total for opinion in begun.opinions if opinion.contradicts(c0)}
     told |= {"triples of words and prediction" if begun.opinions else "triples of words": c0, "pairs": by_pairs}
     error = 0.0  # of triples, which tell nothing where the total is found from pairs
-    if c0 >= 1:
+    n_documents = effective_documents(source, weights)
+    if c0 >= 1 or (begun.opinions and begun.total_error < total_error(prior, n_documents)):
         prior, error = c0 * document_shares(components, source), begun.total_error
-    known_shares = total_error(prior, effective_documents(source, weights))
-    warn_of_total(prior, max(known_shares, error), told)
+    warn_of_total(prior, max(total_error(prior, n_documents), error), told)
     return prior
 
 
