@@ -23,6 +23,7 @@ from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, Momen
 from polyad.models.recipes.predicted_total import (
     AGREE,
     FURTHEST,
+    LEAST_BIAS,
     Opinion,
     agreed,
     on_the_safe_side,
@@ -186,8 +187,10 @@ def estimated_prior(
     told |= {"triples of words and prediction" if begun.opinions else "triples of words": c0, "pairs": by_pairs}
     error = 0.0  # of triples, which tell nothing where the total is found from pairs
     n_documents = effective_documents(source, weights)
-    if c0 >= 1 or (begun.opinions and begun.total_error < total_error(prior, n_documents)):
+    if c0 >= 1:
         prior, error = c0 * document_shares(components, source), begun.total_error
+    elif begun.opinions and begun.total_error < total_error(prior, n_documents):
+        prior = c0 / (1 + LEAST_BIAS) * document_shares(components, source)  # of narrow priors it says so much too much
     warn_of_total(prior, max(total_error(prior, n_documents), error), told)
     return prior
 
