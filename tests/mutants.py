@@ -138,7 +138,7 @@ MUTANTS = [
     Mutant(
         "c0-of-aligned-texts",
         ALIGNED,
-        "c0 = USUAL_CONCENTRATION if own is None else own",
+        "c0 = USUAL_CONCENTRATION if told is None else told",
         "c0 = USUAL_CONCENTRATION",
         f"{CONSISTENT}::test_aligned_texts",
     ),

@@ -27,7 +27,7 @@ from polyad.models.recipes.predicted_total import (
     Opinion,
     agreed,
     on_the_safe_side,
-    parts_of,
+    predicted_parts,
     predicted_total,
 )
 from polyad.moments import RawMoments
@@ -144,7 +144,7 @@ def _refined(
 
 def _predicted(own: OwnTotal, corpus: SummedCounts, furthest: float = FURTHEST) -> Opinion:
     """Return the total under which words of some thousand documents are predicted best."""
-    parts = parts_of(corpus.source)
+    parts = predicted_parts(corpus.source)
 
     def bits_of_parts(c0: float) -> FloatArray | None:
         start = _begin_at(own, corpus, c0) if _within(c0) == c0 else None

@@ -43,7 +43,7 @@ class Opinion:
         return abs(float(np.log(self.total / total))) > max(2 * self.error, float(np.log(AGREE)))
 
 
-def parts_of(source: Source) -> list[Source]:
+def predicted_parts(source: Source) -> list[Source]:
     """Return the documents whose words are predicted, in parts that are alike."""
     some = first_rows(source, PREDICTED_DOCUMENTS)
     return [every(some, PARTS, (number,)) for number in range(PARTS)]
