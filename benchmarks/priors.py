@@ -2,6 +2,7 @@
 
 python benchmarks/priors.py            # all sections, about twenty minutes on one core; or some by their names
 python benchmarks/priors.py aligned far    # aligned texts; how far topics go with the passes
+python benchmarks/priors.py given          # totals that are given too small and too large: where it is named
 python benchmarks/priors.py guard          # 144 samples for the guard of topic_word_prior: where it is named
 python benchmarks/priors.py half_million   # parts of the way of half a million documents, likewise
 
@@ -213,6 +214,38 @@ def far() -> Iterator[Row]:
     yield what, "-", kept_apart()
 
 
+def given() -> Iterator[Row]:
+    """Totals that are given too small, right and too large, without a pass."""
+    shapes = {"flat": np.full(5, 0.2), "skewed": np.array([0.5, 0.25, 0.15, 0.07, 0.03])}
+    shapes["giant"] = np.array([15, 0.25, 0.25, 0.25, 0.25]) / 16
+    for name, shares in shapes.items():
+        for true in (1.0, 5.0, 20.0):
+            for n in (2000, 32000):
+                sample = make_lda(n, 300, 5, length=100, prior=true * shares, random_state=1)
+                fits = [
+                    LDA(5, polish="off", concentration=times * true).fit(sample.counts) for times in (0.8, 1.0, 1.25)
+                ]
+                found = ", ".join(f"{l1_error(fit.components_, sample.components):.3f}" for fit in fits)
+                yield f"{name}, total {true:g}, {n:,} documents: l1 with .8, 1 and 1.25 times the total", "", found
+
+
+def doubted() -> Iterator[Row]:
+    """Priors whose total triples of words hardly tell."""
+    shares = np.array([15, 0.25, 0.25, 0.25, 0.25]) / 16
+    for true in (0.1, 1.0, 5.0, 20.0):
+        for n in (2000, 32000):
+            sample = make_lda(n, 300, 5, length=100, prior=true * shares, random_state=1)
+            now, model = errors(LDA, sample.counts, sample.components, ("off", "fast"))
+            with_prior, _ = errors(
+                lambda K, prior=true * shares, **options: LDA(K, doc_topic_prior=prior, **options),
+                sample.counts,
+                sample.components,
+                ("off", "fast"),
+            )
+            what = f"one giant, total {true:g}, {n:,} documents: l1 of off / fast (with the prior given)"
+            yield what, "", f"{now} ({with_prior}), total {total(model):.2g}"
+
+
 def kept_apart() -> str:
     """Return how errors change with the passes on samples that nothing was chosen on."""
     K, found = 8, []
@@ -365,6 +398,8 @@ SECTIONS = (
     correlated,
     aligned,
     far,
+    given,
+    doubted,
     gamma,
     single,
     bounds,
@@ -376,7 +411,7 @@ SECTIONS = (
     guard,
     half_million,
 )
-LONG = {"million", "guard", "half_million"}
+LONG = {"given", "million", "guard", "half_million"}
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ GENERALISED = f"{GAMMA}::test_generalised_slices_are_differences"
 OWN_PRIOR, LDA_MODEL, SHAPES = "models/recipes/own_prior.py", "models/topics/lda.py", "models/topics/discrete_ica.py"
 TOPIC_PRIOR, TOLD = "inference/topic_prior.py", "tests/inference/test_topic_prior.py"
 ALIGNED = "models/views/polylingual.py"
+PREDICTED = "models/recipes/predicted_total.py"
 MOMENT_PRIOR, DIRICHLET = "models/recipes/moment_prior.py", "models/recipes/dirichlet.py"
 
 
@@ -81,8 +82,8 @@ MUTANTS = [
     Mutant(
         "c0-words-decide",
         OWN_PRIOR,
-        "is_sharp and bits_above >= bits",
-        "is_sharp and bits_above <= bits",
+        "above is None or _predicted_bits(above, judged) >= bits",
+        "above is None or _predicted_bits(above, judged) <= bits",
         f"{PRIOR}::test_words_have_a_say",
     ),
     Mutant(
@@ -93,17 +94,38 @@ MUTANTS = [
         f"{PRIOR}::test_totals_that_agree",
     ),
     Mutant(
-        "c0-never-lower",
-        OWN_PRIOR,
-        "LARGEST))) if step > 0 else None",
-        "LARGEST))) if step != 0 else None",
-        f"{PRIOR}::test_prediction_does_not_lower",
+        "c0-hardly-lower",
+        PREDICTED,
+        "(by_prediction / NARROW) ** 2",
+        "(by_prediction / NARROW) ** -2",
+        f"{PRIOR}::test_prediction_has_more",
+    ),
+    Mutant(
+        "c0-safe-side",
+        PREDICTED,
+        "total * (1 + error / 2)",
+        "total * (1 - error / 2)",
+        f"{PRIOR}::test_prediction_tells_a_narrow",
+    ),
+    Mutant(
+        "c0-predicted-vertex",
+        PREDICTED,
+        "(below - above) / 2",
+        "(above - below) / 2",
+        f"{PRIOR}::test_a_total_in_doubt",
+    ),
+    Mutant(
+        "c0-predicted-error",
+        PREDICTED,
+        "(n_parts - 1) * again.var()",
+        "again.var()",
+        f"{PRIOR}::test_a_total_in_doubt",
     ),
     Mutant(
         "c0-second-opinion",
         OWN_PRIOR,
-        '"triples of words": begun.concentration, "pairs": by_pairs}',
-        '"pairs": by_pairs}',
+        "if opinion.contradicts(c0)}",
+        "if not opinion.contradicts(c0)}",
         f"{CONSISTENT}::test_a_total_below_one",
     ),
     Mutant(
@@ -116,7 +138,7 @@ MUTANTS = [
     Mutant(
         "c0-of-aligned-texts",
         ALIGNED,
-        "c0 = USUAL_CONCENTRATION if own is None else own",
+        "c0 = USUAL_CONCENTRATION if told is None else told",
         "c0 = USUAL_CONCENTRATION",
         f"{CONSISTENT}::test_aligned_texts",
     ),

@@ -9,7 +9,6 @@ import pytest
 from polyad import LDA, DiscreteICA, PolylingualLDA, SingleTopic
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
 from polyad.metrics import l1_error, match_rows
-from polyad.models import NoiseWarning
 
 SHARES = {
     "flat": np.full(5, 0.2),
@@ -82,11 +81,14 @@ def errors(model, draw, prior, law, n_documents, *, seeds, presets, **options):
     return {polish: np.mean(each) for polish, each in found.items()}, doubted
 
 
+UNTOLD = "giant 5", "giant 20"  # of whose total 32,000 documents tell too little
+
+
 def check(model, draw, prior, law, *, few, many, seeds, presets=PRESETS):
     """Errors shrink, and polishing does not add to them.
 
-    A total in doubt may be far off, and with it the topics, until more documents tell it. Then errors must shrink with
-    the prior known: the rest of the way has its guarantee.
+    A total in doubt may be far off, and with it the topics, until more documents tell it. Of the priors for which it is
+    so errors must shrink with the prior known: the rest of the way has its guarantee.
     """
 
     def both(**options):
@@ -96,7 +98,7 @@ def check(model, draw, prior, law, *, few, many, seeds, presets=PRESETS):
     for found in (small, large):
         for polish in presets[1:]:
             assert found[polish] <= 1.1 * found["off"], (polish, small, large)
-    if doubted:
+    if doubted and (prior in UNTOLD or model is DiscreteICA):
         known = {"doc_topic_prior": PRIORS[prior]} if model is not PolylingualLDA else {}
         (small, _), (large, _) = both(**known or {"concentration": float(PRIORS[prior].sum())})
     for polish in presets:
@@ -157,15 +159,15 @@ def test_weights_of_single_topics():
     assert np.abs(fitted.weights_[order] - sample.intensities.mean(axis=0)).max() < 0.01
 
 
-def test_a_total_below_one_has_a_second_opinion():
-    """Pairs say .16 where .1 is right, with a standard error of 15%, triples .3: a warning. Flat shares have none."""
-    sample = drawn_views(PRIORS["giant 0.1"], "Poisson", 32000, 2)
-    with pytest.warns(NoiseWarning, match="0.3 by triples of words, 0.16 by pairs"):
-        PolylingualLDA(5, polish="off").fit(sample.counts)
-    sample = drawn_views(PRIORS["flat 0.1"], "Poisson", 32000, 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert 0.09 < PolylingualLDA(5, polish="off").fit(sample.counts).doc_topic_prior_.sum() < 0.11
+def test_a_total_below_one_is_told_by_prediction():
+    """Of a giant with dwarfs triples of words told .3 where .1 is right, and led pairs to .16."""
+    for prior in ("giant 0.1", "flat 0.1"):
+        sample = drawn_views(PRIORS[prior], "Poisson", 32000, 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fitted = PolylingualLDA(5, polish="off").fit(sample.counts)
+        assert 0.08 < fitted.doc_topic_prior_.sum() < 0.125
+        assert l1_error(side_by_side(fitted.components_), sample.components) < 0.016
 
 
 @pytest.mark.parametrize(("law", "seed"), [("fixed", 1), ("heavy tail", 1), ("heavy tail", 2)])

@@ -16,6 +16,7 @@ from polyad.inference.polish import polish as run_passes
 from polyad.inference.presets import PRESETS
 from polyad.metrics import l1_error, match_rows
 from polyad.models import NoiseWarning
+from polyad.models.recipes import moment_prior
 from polyad.models.recipes.dirichlet import as_far_as_words_say, polish_topics, reach
 from polyad.models.recipes.moment_prior import WhitenedMoments, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, LENGTH_POWER, SummedCounts, start_from_moments
@@ -26,6 +27,14 @@ from polyad.models.recipes.own_prior import (
     floor_share,
     total_of_shapes,
     warn_of_total,
+)
+from polyad.models.recipes.predicted_total import (
+    BIAS_OF_ONE,
+    FURTHEST,
+    LEAST_BIAS,
+    Opinion,
+    agreed,
+    predicted_total,
 )
 from polyad.models.topics.base import in_tokens
 from polyad.moments import RawMoments, SymmetricMoments, discrete_ica_population, raw_moments, summarise_counts
@@ -164,8 +173,13 @@ def test_documents_of_different_weights_are_worth_fewer():
         assert np.isclose(effective_documents(count_blocks(counts), weights), expected)
 
 
-def test_words_have_a_say_in_a_sharp_total():
-    """Two topics that go together: the third moment is sharp at 1.1, and words are predicted better with 2."""
+@pytest.mark.parametrize("sure", [0.15, 1.0])
+def test_words_have_a_say_in_a_total(sure, monkeypatch):
+    """Two topics that go together: the third moment tells 1.1, and words are predicted better with 2.
+
+    Its standard error is .23; words are heard where triples of words are as sure as that, too.
+    """
+    monkeypatch.setattr(moment_prior, "SURE", sure)
     rng = np.random.default_rng(0)
     topics = rng.dirichlet(np.full(400, 0.1), 5)
     covariance = 2 * np.eye(5)
@@ -175,7 +189,7 @@ def test_words_have_a_say_in_a_sharp_total():
     corpus = summed(rng.multinomial(100, shares @ topics)[:8000])
     raw = raw_moments(corpus.source, LENGTH_POWER)
     _, own = start_at_usual_total(raw, corpus, 5, "power", 2.0)
-    assert own.sides().is_sharp
+    assert own.sides().is_sharp == (sure == 1.0)
     assert begin(raw, corpus, 5, "power", polished=False).concentration > 1.4 * own.total
 
 
@@ -191,17 +205,64 @@ def test_the_log_says_where_there_is_no_total(caplog):
         assert (model.diagnostics_.concentration == 2.0) == is_said
 
 
-def test_prediction_does_not_lower_a_total():
-    """Shares that are most probable predict best with half the total of a wide prior, or less."""
-    sample = make_lda(8000, 300, 5, length=100, prior=20 * GIANT / GIANT.sum(), random_state=21)
+def told_by(sample):
+    """The total that triples of words tell, and the start that it leads to."""
     corpus = summed(sample.counts)
     raw = raw_moments(corpus.source, LENGTH_POWER)
     _, own = start_at_usual_total(raw, corpus, 5, "power", 2.0)
-    begun = begin(raw, corpus, 5, "power", polished=False)
     assert not own.sides().is_sharp
-    assert begun.by_prediction < 0.8 * begun.by_triples
-    assert begun.concentration == begun.by_triples == own.total
+    return own.total, begin(raw, corpus, 5, "power", polished=False)
+
+
+def test_prediction_hardly_lowers_a_wide_total():
+    """Shares that are most probable predict best with half the total of a wide prior, or less."""
+    by_triples, begun = told_by(make_lda(8000, 300, 5, length=100, prior=20 * GIANT / GIANT.sum(), random_state=21))
+    opinions = {opinion.by: opinion.total for opinion in begun.opinions}
+    assert opinions["triples of words"] == by_triples
+    assert opinions["prediction"] < 0.8 * by_triples
+    assert 0.85 * by_triples < begun.total < by_triples
     assert begun.total_error > 0.25
+
+
+def test_prediction_tells_a_narrow_total():
+    """Of one giant with dwarfs triples of words tell .41 and .34 for .1 and 1: nothing, by their own error."""
+    for total in (0.1, 1.0):
+        sample = make_lda(
+            2000, 300, 5, length=100, prior=total * np.array([15, 0.25, 0.25, 0.25, 0.25]) / 16, random_state=1
+        )
+        by_triples, begun = told_by(sample)
+        assert abs(np.log(by_triples / total)) > 0.7
+        assert abs(np.log(begun.total / total)) < 0.35
+        assert begun.total_error < 0.3
+        assert np.isclose(begun.concentration, begun.total * (1 + begun.total_error / 2))
+        assert np.isclose(begun.prior.sum(), begun.total)
+
+
+def test_a_total_in_doubt_is_told_by_words_of_documents():
+    """Bits of parts of documents are parabolas in the logarithm of the total, lowest at totals that differ."""
+    lowest = np.log2(3.0 * np.array([0.8, 0.9, 1.0, 1.0, 1.0, 1.0, 1.1, 1.2]))
+    asked = []
+
+    def bits(total):
+        asked.append(total)
+        return None if total > 40 else 9 + np.arange(8) + 0.01 * (np.log2(total) - lowest) ** 2
+
+    found = predicted_total(bits, 0.5)
+    assert found.total == pytest.approx(2.0 ** lowest.mean())
+    chance = np.log(2) * np.sqrt(7 * np.var([np.delete(lowest, g).mean() for g in range(8)]))
+    assert found.error == pytest.approx(np.hypot(chance, LEAST_BIAS + BIAS_OF_ONE * found.total))
+    assert len(asked) == len(set(asked)) <= 8
+    assert predicted_total(bits, 30.0, furthest=1.0).error == pytest.approx(np.log(2)), "nothing there to compare"
+    assert predicted_total(lambda total: -np.full(8, np.log(total)), 1.0).total == 2.0**FURTHEST
+
+
+def test_prediction_has_more_to_say_of_narrow_priors():
+    assert agreed(2.0, 3.0) == 3.0
+    assert 0.1 < agreed(1.0, 0.1) < 0.101
+    assert 18 < agreed(20.0, 10.0) < 20
+    assert not Opinion("pairs", 2.0, 0.3).contradicts(3.0)
+    assert Opinion("pairs", 2.0, 0.3).contradicts(4.0)
+    assert not Opinion("pairs", 2.0, 0.0).contradicts(2.6)
 
 
 @pytest.mark.parametrize(("n_documents", "prior"), [(2000, 1.0), (8000, 1.0), (8000, 4.0), (2000, 0.2)])

@@ -28,6 +28,11 @@ class LargestText:
     @property
     def total(self) -> float | None:
         """The total of the prior that words agree with; None where they are those of text, without such a prior."""
+        return self.begun.total if self.begun.is_own else None
+
+    @property
+    def concentration(self) -> float | None:
+        """The total that moments are made for: larger by its standard error."""
         return self.begun.concentration if self.begun.is_own else None
 
     def prior(self, topics: FloatArray) -> FloatArray:

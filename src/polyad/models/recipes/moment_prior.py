@@ -32,6 +32,7 @@ HOPELESS = 0.5  # likewise, with topics that are only near those of the third mo
 TRIED = np.geomspace(SMALLEST, LARGEST, 12)  # totals, with topics that do not change with them
 RESOLUTION = 0.1  # of the logarithm of the total, to which it is found
 SHARP = 3.0  # times what is left unexplained, that is left with half or twice the total
+SURE = 0.15  # standard error of a total, relative to it, up to which triples of words are asked alone
 NOISY_ENTRIES = 1.0  # of the third moment that what is left amounts to: errors of the totals of samples are no larger
 NEAR = 1e-4  # slope to which the topics of a total that is only tried are found
 MOST_STEPS = 20  # of Newton, likewise
@@ -172,7 +173,7 @@ class HalfAndTwice:
 
     Examples
     --------
-    >>> HalfAndTwice(25.0, 25.0).is_sharp, HalfAndTwice(25.0, 25.0).error < 0.2, HalfAndTwice(1.2, 1.4).error > 0.5
+    >>> HalfAndTwice(45.0, 45.0).is_sharp, HalfAndTwice(45.0, 45.0).error < 0.15, HalfAndTwice(1.2, 1.4).error > 0.5
     (True, True, True)
     """
 
@@ -181,8 +182,8 @@ class HalfAndTwice:
 
     @property
     def is_sharp(self) -> bool:
-        """Whether both explain clearly less."""
-        return min(self.half, self.twice) > SHARP
+        """Whether both explain clearly less, so that the total is told by triples of words alone."""
+        return min(self.half, self.twice) > SHARP and self.error <= SURE
 
     @property
     def error(self) -> float:

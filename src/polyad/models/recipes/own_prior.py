@@ -20,6 +20,16 @@ from polyad.inference.topic_prior import SMOOTHING
 from polyad.models.recipes.dirichlet import JUDGED_DOCUMENTS, polish_prior, predicted_bits
 from polyad.models.recipes.moment_prior import LARGEST, SMALLEST, OwnTotal, start_at_usual_total
 from polyad.models.recipes.moment_start import FLOOR_SHARE, UNIGRAM_SHARE, MomentStart, SummedCounts, start_from_moments
+from polyad.models.recipes.predicted_total import (
+    AGREE,
+    FURTHEST,
+    LEAST_BIAS,
+    Opinion,
+    agreed,
+    on_the_safe_side,
+    predicted_parts,
+    predicted_total,
+)
 from polyad.moments import RawMoments
 from polyad.moments.counts.concentration import estimate_concentration, mean_shares, total_error
 from polyad.moments.counts.weights import effective_documents
@@ -29,7 +39,6 @@ logger = logging.getLogger("polyad")
 USUAL_CONCENTRATION = 2.0  # c0 of the moments of text: anything from .1 to 5 gives the same topics after polishing
 AS_WELL = 0.01  # bits per token: samples of the model differ by half of that at most, and text by two to five times
 FAR_WORSE = 0.02  # likewise: then no other total nearby can be right
-AGREE = 1.35  # ratio of the largest to the smallest of three totals, up to which all may be right to a quarter
 TELLS = 0.25  # standard error of the total, relative to it, up to which documents tell it
 LEAST_SHARE = 1e-3  # of a topic, in parts of an even share: a prior of 0 would shut the topic out
 
@@ -43,9 +52,9 @@ class PriorStart:
     prior: FloatArray  # Dirichlet parameters of the shares while topics are polished, K
     is_own: bool  # whether this is the prior that the moments tell, or the user: then topics are near the truth already
     concentration: float | None = None  # total that the moments were made for; None for models without one
-    by_triples: float | None = None  # total of the third moment, where half or twice of it explain it nearly as well
-    by_prediction: float | None = None  # total under which words are predicted best, likewise
-    total_error: float = 0.0  # standard error of the total of the third moment, relative to it
+    total: float | None = None  # of the prior, where the data tell it
+    opinions: tuple[Opinion, ...] = ()  # on it, where half or twice of it explain the third moment nearly as well
+    total_error: float = 0.0  # standard error of the total, relative to it
 
 
 def begin_with_total(
@@ -111,41 +120,53 @@ def _begin_at(own: OwnTotal, corpus: SummedCounts, c0: float) -> PriorStart | No
 def _refined(
     own: OwnTotal, begun: PriorStart, bits: float, corpus: SummedCounts, judged: Source
 ) -> tuple[PriorStart, float]:
-    """Return the start with the larger of the totals of the third moment and of prediction, and its bits.
+    """Return the start with the total that the third moment and prediction agree on, and its bits.
 
     Where one topic makes up most documents the third moment is nearly the same for half its total and for twice as
-    much, and words are not. The least bits per token of the judged documents are those of a parabola through three
-    points: half the total, the total of the third moment, whose ``bits`` are given, and twice as much.
-
-    Shares that are most probable predict best with a total below that of wide priors, and too small a total errs by far
-    more than one too large: prediction raises the total, and where it would lower it, it says that it is in doubt. A
-    sharp total stays, unless twice as much predicts better. That never was so on samples with a Dirichlet prior. Topics
-    that go together have none, and the total nearest to their third moment is too small.
+    much, and words are not: see :mod:`.predicted_total`. A sharp total stays, unless twice as much predicts better.
+    That never was so on samples with a Dirichlet prior. Topics that go together have none, and the total nearest to
+    their third moment is too small.
     """
     sides = own.sides()
-    is_sharp, begun = sides.is_sharp, replace(begun, total_error=sides.error)
-    if not is_sharp:
-        begun = replace(begun, by_triples=own.total, by_prediction=own.total)
-    above = _begin_at(own, corpus, float(np.clip(2 * own.total, SMALLEST, LARGEST)))
-    if above is None:
+    begun = replace(begun, total=own.total, total_error=sides.error)
+    if sides.is_sharp:
+        above = _begin_at(own, corpus, _within(2 * own.total))
+        if above is None or _predicted_bits(above, judged) >= bits:
+            return begun, bits
+        total = max(own.total, _predicted(own, corpus, furthest=1.0).total)
+        return _made_for(total, own, replace(begun, total=total), bits, corpus, judged)
+    by_prediction = _predicted(own, corpus)
+    told = Opinion("triples of words", own.total, sides.error), by_prediction
+    total, error = agreed(own.total, by_prediction.total), min(sides.error, by_prediction.error)
+    begun = replace(begun, total=total, total_error=error, opinions=told)
+    return _made_for(on_the_safe_side(total, error), own, begun, bits, corpus, judged)
+
+
+def _predicted(own: OwnTotal, corpus: SummedCounts, furthest: float = FURTHEST) -> Opinion:
+    """Return the total under which words of some thousand documents are predicted best."""
+    parts = predicted_parts(corpus.source)
+
+    def bits_of_parts(c0: float) -> FloatArray | None:
+        start = _begin_at(own, corpus, c0) if _within(c0) == c0 else None
+        return None if start is None else np.array([_predicted_bits(start, part) for part in parts])
+
+    return predicted_total(bits_of_parts, own.total, furthest)
+
+
+def _made_for(
+    c0: float, own: OwnTotal, begun: PriorStart, bits: float, corpus: SummedCounts, judged: Source
+) -> tuple[PriorStart, float]:
+    """Return a start with moments that are made for a total, and its bits; as it is where there are none for it."""
+    start = own.start(_within(c0))
+    if start is None or begun.total is None:
         return begun, bits
-    bits_above = _predicted_bits(above, judged)
-    if is_sharp and bits_above >= bits:
-        return begun, bits
-    below = _begin_at(own, corpus, float(np.clip(own.total / 2, SMALLEST, LARGEST)))
-    if below is None:
-        return begun, bits
-    bits_below = _predicted_bits(below, judged)
-    curvature, slope = bits_below + bits_above - 2 * bits, (bits_above - bits_below) / 2
-    step = float(np.clip(-slope / curvature, -1, 1)) if curvature > 0 else float(np.sign(bits_below - bits_above))
-    step = round(2 * step) / 2  # in octaves; so that a document more or less hardly ever changes it
-    if not is_sharp:
-        begun = replace(begun, by_prediction=own.total * 2**step)
-    found = _begin_at(own, corpus, float(np.clip(own.total * 2**step, SMALLEST, LARGEST))) if step > 0 else None
-    if found is None:
-        return begun, bits
-    found = replace(begun, start=found.start, topics=found.topics, prior=found.prior, concentration=found.concentration)
-    return found, _predicted_bits(found, judged)
+    made = with_own_prior(start, corpus, begun.total, _within(c0))
+    made = replace(made, total=begun.total, total_error=begun.total_error, opinions=begun.opinions)
+    return made, _predicted_bits(made, judged)
+
+
+def _within(c0: float) -> float:
+    return float(np.clip(c0, SMALLEST, LARGEST))
 
 
 def estimated_prior(
@@ -153,24 +174,24 @@ def estimated_prior(
 ) -> FloatArray:
     """Return the topics' shares of the mean document times the total that these documents tell, K.
 
-    The total is that of the third moment if polishing has begun with it, or that of pairs of words. Where documents
-    have hardly more than one topic, the third moment is nearly the same for every total below one. Still, where its
-    total is far from that of pairs, the topics that it led to are not right, and pairs are told by them.
+    The total is the one that polishing has begun with, or, below one, that of pairs of words, if these do not tell it
+    worse than words that are predicted: where documents have hardly more than one topic, the third moment is nearly the
+    same for every total. Still, where the two are far from
+    each other, the topics that the first led to are not right, and pairs are told by them.
     """
     by_pairs, shares = estimate_concentration(raw, components, mean_document(source))
-    prior = by_pairs * at_least_some(shares)
-    if not begun.is_own or begun.concentration is None:
+    prior, c0 = by_pairs * at_least_some(shares), begun.total
+    if not begun.is_own or c0 is None:
         return prior
-    told = {"triples of words": begun.concentration, "pairs": by_pairs}
+    told = {opinion.by: opinion.total for opinion in begun.opinions if opinion.contradicts(c0)}
+    told |= {"triples of words and prediction" if begun.opinions else "triples of words": c0, "pairs": by_pairs}
     error = 0.0  # of triples, which tell nothing where the total is found from pairs
-    if begun.concentration >= 1:
-        prior, error = begun.concentration * document_shares(components, source), begun.total_error
-        told |= {
-            "triples of words": begun.by_triples or begun.concentration,
-            "prediction": begun.by_prediction or begun.concentration,
-        }
-    known_shares = total_error(prior, effective_documents(source, weights))
-    warn_of_total(prior, max(known_shares, error), told)
+    n_documents = effective_documents(source, weights)
+    if c0 >= 1:
+        prior, error = c0 * document_shares(components, source), begun.total_error
+    elif begun.opinions and begun.total_error < total_error(prior, n_documents):
+        prior = c0 / (1 + LEAST_BIAS) * document_shares(components, source)  # of narrow priors it says so much too much
+    warn_of_total(prior, max(total_error(prior, n_documents), error), told)
     return prior
 
 
@@ -184,9 +205,9 @@ def warn_of_total(prior: FloatArray, error: float, told: dict[str, float] | None
     error
         Standard error of the total, relative to it, at least.
     told
-        Totals by what they were found from: triples of words, prediction (the same where triples leave no doubt) and
-        pairs. Their errors have little in common: triples err upwards by as much as downwards, pairs downwards where
-        topics are noisy, and prediction comes in steps of half an octave.
+        Totals by what they were found from: the one in use, that of pairs of words, and those of triples of words and
+        of prediction that contradict it. Their errors have little in common: triples err upwards by as much as
+        downwards, pairs downwards where topics are noisy, and prediction where priors are wide.
     """
     totals = (told or {}).values()
     if error <= TELLS and (not totals or max(totals) <= AGREE * min(totals)):

@@ -180,8 +180,8 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         expect(plan)
         with watch("moments"):
             largest = None if given is not None or self.n_private else largest_text(texts, K, preset.n_passes)
-            own = largest.total if largest is not None else given
-            c0 = USUAL_CONCENTRATION if own is None else own
+            own, told = (given, given) if largest is None else (largest.total, largest.concentration)
+            c0 = USUAL_CONCENTRATION if told is None else told
             start = start_from_aligned(
                 texts, K, concentration=c0, min_frequency=self.min_frequency, method=self.method,
                 max_iter=self.max_iter,
