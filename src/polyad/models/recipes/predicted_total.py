@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyad.base.arrays import FloatArray
-from polyad.engine import Source, every, first_rows
+from polyad.engine import Source, first_rows, rows
+from polyad.engine.order.keys import row_cells
+from polyad.engine.sources.repeated import weighted
 
 PREDICTED_DOCUMENTS = 4096  # of which words are predicted: totals then err by two to ten per cent by chance
 PARTS = 8  # of these documents, whose differences tell that
@@ -44,9 +46,11 @@ class Opinion:
 
 
 def predicted_parts(source: Source) -> list[Source]:
-    """Return the documents whose words are predicted, in parts that are alike."""
+    """Return the documents whose words are predicted, in parts that are alike; documents without words are in none."""
     some = first_rows(source, PREDICTED_DOCUMENTS)
-    return [every(some, PARTS, (number,)) for number in range(PARTS)]
+    has_words = rows(row_cells, some) > 0
+    part_of = np.where(has_words, (np.cumsum(has_words) - 1) % PARTS, PARTS)
+    return [weighted(some, part_of == number) for number in range(min(PARTS, int(has_words.sum())))]
 
 
 def predicted_total(bits: Bits, first: float, furthest: float = FURTHEST) -> Opinion:
