@@ -21,7 +21,7 @@ from polyad.engine import ClusterError, DaskRunner, PassReport, count_blocks, li
 from polyad.engine.blocks import Block
 from polyad.engine.cluster.steps import Step
 from polyad.engine.cluster.tasks import StateLostError, _Kept, add_task, tasks_on_host
-from polyad.engine.cluster.workers import Workers
+from polyad.engine.cluster.workers import Workers, wait_for_one
 from polyad.io import fingerprint
 from sharded import tiny_cuts
 
@@ -286,6 +286,23 @@ def test_nothing_is_broadcast():
     client = SimpleNamespace(scatter=scatter)
     assert Workers(client).send("topics", ["a", "b"]) == "topics"
     assert calls == [{"workers": ["a", "b"], "hash": False}]
+
+
+def test_a_pass_that_is_cancelled_while_it_is_waited_for_is_looked_after(monkeypatch):
+    """What a task needs may go with a worker: Dask then cancels the task, and says so to whoever waits for it."""
+
+    def cancelled(*_, **__):
+        raise distributed.client.FuturesCancelledError([])
+
+    monkeypatch.setattr(distributed, "wait", cancelled)
+    wait_for_one([SimpleNamespace(done=lambda: False)])
+
+    def broken(*_, **__):
+        raise RuntimeError("the loop is closed")
+
+    monkeypatch.setattr(distributed, "wait", broken)
+    with pytest.raises(RuntimeError, match="closed"):
+        wait_for_one([SimpleNamespace(done=lambda: False)])
 
 
 def slow_tokens(block, slow):

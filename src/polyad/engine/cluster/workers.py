@@ -1,7 +1,6 @@
 """The workers of a Dask cluster: which are there, what was lost with those that are gone, and sums on them."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,13 +37,19 @@ def is_loss(error: Exception) -> bool:
 
 
 def wait_for_one(futures: Sequence[Any]) -> None:
-    """Wait until one more of some futures is done, or it is time to look after the workers."""
+    """Wait until one more of some futures is done or lost, or it is time to look after the workers."""
     from distributed import wait
 
     pending = [future for future in futures if not future.done()]
-    if pending:
-        with suppress(TimeoutError):
-            wait(pending, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
+    if not pending:
+        return
+    try:
+        wait(pending, timeout=LOOK_SECONDS, return_when="FIRST_COMPLETED")
+    except TimeoutError:
+        pass
+    except Exception as error:  # a future is cancelled when what it needs went with a worker: whoever waits will see
+        if not is_loss(error):
+            raise
 
 
 class Workers:
