@@ -32,7 +32,7 @@ class LargestText:
 
     @property
     def concentration(self) -> float | None:
-        """The total that moments are made for: larger by its standard error."""
+        """The total that moments are made for: where it is in doubt, larger by half of its standard error."""
         return self.begun.concentration if self.begun.is_own else None
 
     def prior(self, topics: FloatArray) -> FloatArray:
