@@ -17,6 +17,7 @@ from polyad.corpus import (
     ReadOptions,
     TextOptions,
     count_words,
+    index,
     read_blocks,
     read_corpus,
     write_corpus,
@@ -261,3 +262,16 @@ def test_faults_are_sentences(folder, tmp_path):
         CorpusSource(folder, vocabulary="rain")
     with pytest.raises(ModelFileError, match="auto"):
         save(model, tmp_path / "m.polyad", text_options=TOPIC_WORDS)
+
+
+def test_shards_that_a_source_names_stay_on_disk(folder, tmp_path, monkeypatch):
+    shards = index(folder, tmp_path / "x.shards").path
+    expected = fingerprint(LDA(2).fit(CorpusSource(folder)))
+
+    def gathered(*_):
+        raise AssertionError("all of it is in memory")
+
+    monkeypatch.setattr("polyad.corpus.source.stack", gathered)
+    model = LDA(2).fit(CorpusSource(shards))
+    assert fingerprint(model) == expected
+    assert model.transform(CorpusSource(shards)).shape == (60, 2)

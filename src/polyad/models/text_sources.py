@@ -52,15 +52,21 @@ class ReadBlocks:
 def counted(X: Any, name: str = "X") -> Any:
     """Return data for a fit: a source of text as a corpus with words of its own, and anything else as it is.
 
-    Blocks that come one after the other are followed, so that their words are known afterwards. Messages
-    call the data by ``name``.
+    A folder of shards stays on disk. Blocks that come one after the other are followed, so that their words are known
+    afterwards. Messages call the data by ``name``.
     """
     refuse_texts(X, name)
     if isinstance(X, CorpusSource):
-        return X.corpus()
+        indexed = _indexed(X)
+        return X.corpus() if indexed is None else indexed
     if is_lazy_frame(X):
         return X.collect()
     return TextBlocks(X) if _comes_in_turn(X) else X
+
+
+def _indexed(X: CorpusSource) -> IndexedCorpus | None:
+    """Return the shards that a source of text names, counted over their own words; None where it names none."""
+    return IndexedCorpus(X.path) if X.vocabulary is None and is_indexed(X.path) else None
 
 
 def read_once(X: Any) -> Any:
@@ -70,6 +76,20 @@ def read_once(X: Any) -> Any:
     blocks = TextBlocks(X)
     counts = count_blocks(blocks)
     return ReadBlocks(counts, blocks.vocabulary, blocks.options)
+
+
+def refuse_other_documents(views: Sequence[Any]) -> None:
+    """Refuse corpora that have the same documents in different orders, as far as their names tell."""
+    known = [(number, view.ids) for number, view in enumerate(views) if isinstance(view, Corpus)]
+    for number, names in known[1:]:
+        first, expected = known[0]
+        if names != expected and len(names) == len(expected) and set(names) == set(expected):
+            row = next(row for row, (a, b) in enumerate(zip(expected, names)) if a != b)
+            raise ValueError(
+                f"View {first} and view {number} have the same documents in different orders: row {row} is "
+                f"{expected[row]!r} in the one and {names[row]!r} in the other. Row i of all views must belong "
+                "together."
+            )
 
 
 def _comes_in_turn(X: Any) -> bool:
@@ -101,6 +121,9 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
         return X.collect()
     if not isinstance(X, CorpusSource):
         return TextBlocks(X) if _comes_in_turn(X) else X
+    indexed = _indexed(X)
+    if indexed is not None and indexed.words == words:
+        return indexed
     blocks = iter(X.over(numbered_words(words, n_words), options))
     first = next(blocks, None)
     if first is None:

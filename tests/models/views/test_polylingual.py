@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from polyad import PolylingualLDA, align, load
-from polyad.corpus import count_words
+from polyad import DiscreteCCA, MultiViewMixture, PolylingualLDA, align, load
+from polyad.corpus import CorpusSource, count_words, make_corpus
 from polyad.datasets.topics import make_lda
-from polyad.engine import aligned, blocks, count_blocks, side_by_side
+from polyad.engine import aligned, blocks, count_blocks, side_by_side, view_of, write_shards
 from polyad.inference.heldout import split_tokens
 from polyad.metrics import l1_error
 from polyad.models.recipes.aligned_start import _directions, two_groups
@@ -286,3 +286,61 @@ def test_bad_requests_are_sentences():
             model.transform(given)
     with pytest.raises(ValueError, match="view is 2"):
         model.project(X, 2)
+
+
+@pytest.fixture
+def apart(tmp_path):
+    """Two texts as shards that were written one by one, each in the order of its own contents, and the texts."""
+    texts = languages(N=200)[0]
+    return [write_shards(count_blocks(text), tmp_path / f"{number}") for number, text in enumerate(texts)], texts
+
+
+@pytest.mark.parametrize(
+    "fit",
+    [
+        lambda left, right: PolylingualLDA(2).fit([left, right]),
+        lambda left, right: PolylingualLDA(2).fit([CorpusSource(left.path), CorpusSource(right.path)]),
+        lambda left, right: DiscreteCCA(2).fit(left, right),
+        lambda left, right: MultiViewMixture(2).fit([left, right, left]),
+    ],
+)
+def test_shards_in_orders_of_their_own_are_no_views_of_the_same_rows(apart, fit):
+    with pytest.raises(ValueError, match=r"The rows of view 0 and view 1 do not belong together: shards are in"):
+        fit(*apart[0])
+
+
+def test_shards_of_both_texts_have_rows_that_belong_together(apart, tmp_path):
+    _, texts = apart
+    expected = PolylingualLDA(2).fit(texts)
+    both = write_shards(aligned(*map(count_blocks, texts)), tmp_path / "both")
+    assert same_topics(PolylingualLDA(2).fit(both), expected)
+    assert expected.transform([view_of(both, 0), view_of(both, 1)]).shape == (200, 2)
+
+
+def test_new_documents_in_orders_of_their_own_are_refused(apart):
+    shards, texts = apart
+    model = PolylingualLDA(2).fit(texts)
+    for given in (shards, [CorpusSource(one.path) for one in shards]):
+        with pytest.raises(ValueError, match="do not belong together"):
+            model.transform(given)
+
+
+def test_shards_beside_rows_of_an_order_that_is_not_known_are_told(apart):
+    shards, texts = apart
+    with pytest.warns(UserWarning, match="View 0 is shards, in the order of their contents") as told:
+        PolylingualLDA(2).fit([shards[0], texts[1]])
+    assert told[0].filename == __file__
+
+
+def test_corpora_with_the_same_documents_in_other_orders_are_refused():
+    texts = [text.toarray() for text in languages(N=50)[0]]
+    ids = [f"d{number}" for number in range(50)]
+    left, partner = (make_corpus(text, [f"w{m}" for m in range(text.shape[1])], ids) for text in texts)
+    right = make_corpus(texts[1][::-1].copy(), partner.vocabulary, ids[::-1])
+    with pytest.raises(ValueError, match="row 0 is 'd0' in the one and 'd49' in the other"):
+        PolylingualLDA(2).fit([left, right])
+    with pytest.raises(ValueError, match="the same documents in different orders"):
+        DiscreteCCA(2).fit(left, right)
+    model = PolylingualLDA(2).fit([left, partner])
+    with pytest.raises(ValueError, match="the same documents in different orders"):
+        model.transform([left, right])

@@ -4,6 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from polyad.engine.blocks import Block
 
 
@@ -36,6 +39,10 @@ class Source(ABC):
 
     def announce(self, number: int, /) -> None:  # noqa: B027  most sources have nothing to prepare
         """Tell that a shard will be asked for soon, so that reading overlaps with computing."""
+
+    def row_numbers(self) -> NDArray[np.int64] | None:
+        """Return the number that each row had in the input; None where rows come as they were given."""
+        return None
 
     @property
     def n_rows(self) -> int:

@@ -6,9 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from polyad.base.caller import warn_caller
 from polyad.engine.blocks import Block, beside_each_other, sum_of_lengths
 from polyad.engine.sources.arrays import gathered
 from polyad.engine.sources.source import Derived, Fewer, Source
+
+TOGETHER = (
+    "Write the views to one folder, from sources in one order: "
+    "polyad.engine.write_shards(polyad.engine.aligned(*views), path)."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,9 +79,45 @@ def _rows_of(source: Source, first: int, last: int) -> Block:
 
 
 def aligned(*sources: Source) -> Source:
-    """Return sources whose rows belong together as one; in memory where all of them are."""
+    """Return sources whose rows belong together as one; in memory where all of them are.
+
+    Raises
+    ------
+    ValueError
+        Where the rows of one come in another order than those of another, as in shards that were written one by one:
+        each folder is in the order of its own contents.
+    """
     source = Aligned(tuple(sources))
+    _refuse_other_orders(sources)
     return gathered(source) if source.in_memory else source
+
+
+def _refuse_other_orders(sources: Sequence[Source]) -> None:
+    orders = [source.row_numbers() for source in sources]
+    known = [(place, order) for place, order in enumerate(orders) if order is not None]
+    for place, order in known[1:]:
+        first, expected = known[0]
+        if not np.array_equal(order, expected):
+            raise ValueError(
+                f"The rows of view {first} and view {place} do not belong together: shards are in the order of their "
+                f"contents, which is another one for each of the two. {TOGETHER}"
+            )
+
+
+def warn_of_unknown_orders(sources: Sequence[Source]) -> None:
+    """Warn of views beside shards, of which nobody knows whether they come in the order of the shards."""
+    orders = [source.row_numbers() for source in sources]
+    places = [place for place, order in enumerate(orders) if order is not None and not _is_in_turn(order)]
+    others = [place for place, order in enumerate(orders) if order is None]
+    if places and others:
+        warn_caller(
+            f"View {places[0]} is shards, in the order of their contents (row_numbers() tells it): the rows of view "
+            f"{others[0]} must come in the same order, or they do not belong together. {TOGETHER}"
+        )
+
+
+def _is_in_turn(order: NDArray[np.int64]) -> bool:
+    return bool((order[:-1] < order[1:]).all())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +130,10 @@ class View(Fewer):
     def widths(self) -> tuple[int, ...]:
         """Columns of the view."""
         return (self.source.widths[self.number],)
+
+    def row_numbers(self) -> NDArray[np.int64] | None:
+        """Return the number that each row had in the input; None where rows come as they were given."""
+        return self.source.row_numbers()
 
     def shard(self, number: int, /) -> Block:
         """Return a shard."""

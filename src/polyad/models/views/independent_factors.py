@@ -20,6 +20,7 @@ from polyad.engine import Block, Source, aligned, count_blocks, ordered_by_conte
 from polyad.engine.blocks import is_sparse
 from polyad.engine.inputs import names_of_columns
 from polyad.engine.sources.repeated import weighted
+from polyad.engine.sources.views import warn_of_unknown_orders
 from polyad.inference.factors import polish_factors
 from polyad.models.checks import refuse_unknown
 from polyad.models.features import refuse_other_names
@@ -349,6 +350,7 @@ def _source_of(views: Any, counts: bool, least: int) -> Source:
     widths = [source.n_columns for source in sources]
     if len(set(widths)) > 1:
         raise ValueError(f"The views have {widths} columns; exchangeable views have the same ones.")
+    warn_of_unknown_orders(sources)
     return aligned(*sources)
 
 
