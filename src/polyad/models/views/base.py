@@ -12,11 +12,12 @@ from polyad.engine.blocks import is_sparse
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import is_bags, is_lazy_frame, names_of_columns, refuse_texts
 from polyad.engine.sources.repeated import weighted
+from polyad.engine.sources.views import warn_of_unknown_orders
 from polyad.models.features import refuse_other_columns, refuse_other_names, refuse_other_words, remember_columns
 from polyad.models.fitting import fitted_at_once, running
 from polyad.models.recipes.cross import CrossOptions, fit_cross, paired
 from polyad.models.recipes.factors import LinearFactors, estimated_sources, explained_variance, linear_factors
-from polyad.models.text_sources import counted, counted_over, known_text
+from polyad.models.text_sources import counted, counted_over, known_text, refuse_other_documents
 from polyad.models.views.diagnostics import FactorDiagnostics
 from polyad.models.views.factor_model import FactorModel
 from polyad.models.views.stability import stability_of_factors
@@ -89,8 +90,10 @@ class TwoViewModel(FactorModel):
         refuse_texts(y, "Y")
         columns = _as_columns(y)
         X, Y = counted(X), counted(columns, "Y")
+        refuse_other_documents([X, Y])
         self._tell_kinds(X, Y)
         x_view, y_view = self._checked(X, "X"), self._checked(Y, "Y")
+        warn_of_unknown_orders([x_view, y_view])
         self._keep_columns(X, Y, x_view.n_columns)
         if sample_weight is not None:
             paired(x_view, y_view)  # or a message would be about the weights
@@ -218,8 +221,11 @@ class TwoViewModel(FactorModel):
     def _views_like_fitted(self, X: Any, Y: Any) -> tuple[Source | None, Source | None]:
         """Return new rows of both views, checked against those of the fit; text is counted over its words."""
         check_is_fitted(self)
+        refuse_other_documents([X, Y])
         x_view = None if X is None else self._like_fitted(X, "X")
-        return x_view, None if Y is None else self._like_fitted(Y, "Y")
+        y_view = None if Y is None else self._like_fitted(Y, "Y")
+        warn_of_unknown_orders([view for view in (x_view, y_view) if view is not None])
+        return x_view, y_view
 
     def _like_fitted(self, view: Any, name: Literal["X", "Y"]) -> Source:
         of_x = name == "X"

@@ -17,6 +17,7 @@ from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
 from polyad.engine.inputs import names_of_columns
 from polyad.engine.sources.repeated import weighted
+from polyad.engine.sources.views import warn_of_unknown_orders
 from polyad.inference.heldout import completion_log_likelihood
 from polyad.inference.polish import Polished
 from polyad.inference.posterior import topic_shares
@@ -42,7 +43,7 @@ from polyad.models.recipes.projection import Projection, shared_projections, uni
 from polyad.models.saving import SavedModel
 from polyad.models.showing import ShownModel
 from polyad.models.stopwatch import StopWatch
-from polyad.models.text_sources import counted, counted_over, known_text
+from polyad.models.text_sources import counted, counted_over, known_text, refuse_other_documents
 from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, column_names
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.models.views.base import SimilarityMethod
@@ -117,6 +118,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
 
     has_topics: ClassVar[bool] = True
     n_views: ClassVar[int] = 0  # any number of them
+    plans_memory: ClassVar[bool] = True
 
     components_: list[FloatArray]
     all_components_: list[FloatArray]
@@ -200,7 +202,9 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         """Return the views that were given, and keep their words."""
         self.view_names_ = tuple(map(str, views)) if isinstance(views, Mapping) else None
         given = [counted(view, f"View {number}") for number, view in enumerate(_listed(views))]
+        refuse_other_documents(given)
         sources = [_counts(view, number) for number, view in enumerate(given)]
+        warn_of_unknown_orders(sources)
         # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
         known = [_known_columns(view) for view in given]
         self.vocabularies_, self.text_options_ = [words for words, _ in known], [options for _, options in known]
@@ -304,9 +308,11 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
                 f"{there_are(len(given), 'views')}, and the model was fitted with {len(self.components_)}: give one "
                 "entry for each, None for a view that is not known."
             )
+        refuse_other_documents(given)
         known = {number: self._checked_view(view, number) for number, view in enumerate(given) if view is not None}
         if not known:
             raise ValueError("All views are None: give at least one.")
+        warn_of_unknown_orders(list(known.values()))
         return known
 
     def _checked_view(self, view: Any, number: int) -> Source:
