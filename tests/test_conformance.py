@@ -166,6 +166,15 @@ def test_every_kind_of_random_state(model, tmp_path):
         assert polyad.load(tmp_path / f"{number}.polyad").random_state == (3 if state == 3 else None)
 
 
+@every
+@pytest.mark.parametrize("state", ["x", -1, 1.5])
+def test_what_is_no_seed_is_refused_in_a_fit(model, state):
+    if "random_state" not in inspect.signature(model).parameters:
+        pytest.skip("nothing is drawn")
+    with pytest.raises(ValueError, match=f"random_state is {state!r}; give None, a whole number"):
+        fitted(model, random_state=state)
+
+
 # Models of counts take weights; signals and sequences have none, as in scikit-learn's FastICA and GaussianMixture.
 WITHOUT_WEIGHTS = {"ICA", "SphericalMixture", "HiddenMarkov"}
 WEIGHTED = {name: model for name, model in ESTIMATORS.items() if name not in WITHOUT_WEIGHTS}

@@ -12,6 +12,18 @@ def refuse_unknown(name: str, value: object, known: Sequence[str]) -> None:
         raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, known))}.")
 
 
+def refuse_no_seed(random_state: Any) -> None:
+    """Refuse what no generator can begin at, in a fit and not only where something is drawn."""
+    if random_state is None or isinstance(random_state, np.random.RandomState | np.random.Generator):
+        return
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state is {random_state!r}; give None, a whole number from 0 up, a RandomState or a Generator."
+        ) from None
+
+
 def tags_of_counts(tags: Any) -> Any:
     """Tell scikit-learn that the input is non-negative and may be sparse, and that floats stay as wide as they are."""
     tags.input_tags.sparse = True

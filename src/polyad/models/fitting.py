@@ -11,6 +11,7 @@ from polyad.base.caller import warn_caller
 from polyad.base.determined import UndeterminedWarning
 from polyad.engine import Checkpoint, DaskRunner, single_threaded_blas, use, working
 from polyad.engine.shown import shown_fit
+from polyad.models.checks import refuse_no_seed
 from polyad.models.limits import limited
 
 logger = logging.getLogger("polyad")
@@ -25,7 +26,8 @@ def fitted_at_once(fit: Fit) -> Fit:
 
     A fit made so also takes ``checkpoint``, a folder to keep the results of passes in: a fit that was cut short goes
     on from there (see :class:`polyad.engine.Checkpoint`); ``client``, a Dask client on whose cluster passes run (see
-    :class:`polyad.engine.DaskRunner`); and ``memory_limit``, which refuses a fit that is planned to need more.
+    :class:`polyad.engine.DaskRunner`); and ``memory_limit``, which refuses a fit that is planned to need more, where
+    the class says that it plans its memory (``plans_memory``).
     """
 
     @wraps(fit)
@@ -35,6 +37,12 @@ def fitted_at_once(fit: Fit) -> Fit:
         fresh = object.__new__(type(self))
         fresh.__dict__.update({name: value for name, value in self.__dict__.items() if not is_fitted(name)})
         name, verbose = type(self).__name__, getattr(self, "verbose", 0)
+        refuse_no_seed(getattr(self, "random_state", None))
+        if memory_limit is not None and not getattr(self, "plans_memory", False):
+            raise ValueError(
+                f"memory_limit is {memory_limit!r}, and {name} does not plan its memory, so that no limit would be "
+                "kept: leave it out. Models of topics plan theirs."
+            )
         with (
             shown_fit(name, verbose),
             limited(memory_limit),

@@ -42,9 +42,7 @@ class FitPlan:
     seconds: float
 
     def __str__(self) -> str:
-        size = self.memory_bytes / 1e9
-        memory = f"{size:.2f} GB" if size >= 1 else f"{max(1, round(1e3 * size))} MB"
-        return f"{memory} of memory, at most about {about(self.seconds)}"
+        return f"{_shown(self.memory_bytes)} of memory, at most about {about(self.seconds)}"
 
 
 @contextmanager
@@ -66,6 +64,14 @@ def tell_plan(plan: FitPlan) -> None:
 
 class MemoryLimitError(ValueError):
     """A fit would need more memory than it may have."""
+
+
+def _shown(n_bytes: int) -> str:
+    """Return a size of memory in a unit that shows something of it."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.2f} GB" if unit == "GB" else f"{round(n_bytes / size)} {unit}"
+    return f"{n_bytes} bytes"
 
 
 def parse_size(size: str | int) -> int:
@@ -105,7 +111,7 @@ def within_limit(planned: int, in_memory: bool) -> int:
     if limit is not None and planned > limit:
         where = "Index the corpus, so that documents stay on disk, or ask" if in_memory else "Ask"
         raise MemoryLimitError(
-            f"This fit needs about {planned / 1e9:.2f} GB of memory, and may have {limit / 1e9:.2f} GB. {where} for "
+            f"This fit needs about {_shown(planned)} of memory, and may have {_shown(limit)}. {where} for "
             "fewer topics, keep fewer words, or raise the limit."
         )
     return planned

@@ -42,6 +42,7 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
 
     has_topics: ClassVar[bool] = True
     n_views: ClassVar[int] = 1
+    plans_memory: ClassVar[bool] = True
 
     components_: FloatArray
     doc_topic_prior_: FloatArray
@@ -367,10 +368,14 @@ def given_prior(prior: Any, n_components: int, name: str) -> FloatArray | None:
     """Return a prior that the user gave, one number for each topic; None where it is to be estimated."""
     if prior is None:
         return None
-    values = np.asarray(prior, dtype=np.float64)
+    refusal = ValueError(
+        f"{name} must be None, a positive number, or {n_components} positive numbers, one for each topic."
+    )
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refusal from None
     values = np.full(n_components, float(values)) if values.ndim == 0 else values.copy()
     if values.shape != (n_components,) or not np.isfinite(values).all() or values.min() <= 0:
-        raise ValueError(
-            f"{name} must be None, a positive number, or {n_components} positive numbers, one for each topic."
-        )
+        raise refusal
     return values

@@ -67,8 +67,9 @@ class DiscreteCCA(TwoViewModel):
 
     def _unfold(self) -> None:
         super()._unfold()
-        self.x_loadings_ = nonnegative_columns(self.factors_.x_loadings)
-        self.y_loadings_ = nonnegative_columns(self.factors_.y_loadings)
+        # In one order of memory: sums of columns round by it, and a file keeps none.
+        self.x_loadings_ = nonnegative_columns(np.ascontiguousarray(self.factors_.x_loadings))
+        self.y_loadings_ = nonnegative_columns(np.ascontiguousarray(self.factors_.y_loadings))
         self.x_projection_, self.y_projection_ = self.factors_.x_projection, self.factors_.y_projection
 
     def project(self, X: Any = None, Y: Any = None) -> FloatArray:
