@@ -394,3 +394,18 @@ def test_how_factors_were_found_is_shown_in_a_line():
     assert "gap " in shown
     assert "array" not in shown
     assert len(shown) < 300
+
+
+def test_a_path_is_no_data(tmp_path):
+    with pytest.raises(ValueError, match=r"X is a path, and data are needed: polyad\.corpus\.CorpusSource"):
+        LDA(2).fit(tmp_path)
+
+
+def test_counts_in_half_precision():
+    assert LDA(3).fit(X.toarray().astype(np.float16)).components_.tobytes() == expected()
+
+
+@pytest.mark.parametrize("name", ["doc_topic_prior", "topic_word_prior"])
+def test_priors_that_are_no_numbers(name):
+    with pytest.raises(ValueError, match=f"{name} must be None, a positive number, or 3 positive numbers"):
+        LDA(3, **{name: "auto"}).fit(X)

@@ -265,6 +265,8 @@ def _as_real(data: NDArray[Any], name: str) -> NDArray[Any]:
             raise type(error)(f"{name} has dtype object and is not made of numbers: {error}.") from None
     if data.dtype.kind not in "biuf":
         raise ValueError(f"{name} has dtype {data.dtype}; expected real numbers. Convert it first.")
+    if data.dtype == np.float16:  # which sparse arrays do not know
+        return data.astype(np.float32)
     return data
 
 

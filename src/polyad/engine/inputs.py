@@ -1,5 +1,6 @@
 """Data as other libraries hold them: bags of words, annotated matrices, lazy tables and arrays; and texts, refused."""
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -70,6 +71,11 @@ def refuse_texts(X: Any, name: str = "X") -> None:
         raise ValueError(
             f"{name} is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a "
             f"folder of texts; of texts in memory {_COUNT_FIRST}"
+        )
+    if isinstance(X, os.PathLike):
+        raise ValueError(
+            f"{name} is a path, and data are needed: polyad.corpus.CorpusSource(path) reads a file or a folder "
+            "of texts or of counts, polyad.engine.Shards(path) a folder of shards."
         )
     first: Any = None
     if isinstance(X, list | tuple):
