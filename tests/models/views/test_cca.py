@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.cross_decomposition import CCA
 from sklearn.exceptions import NotFittedError
 
+from polyad import load
 from polyad.datasets.views import make_discrete_cca, make_mixed_cca, make_nongaussian_cca
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.models.views.discrete import DiscreteCCA
@@ -236,3 +237,12 @@ def test_rank_errors_tell_what_is_supported():
 def test_estimators_keep_their_parameters():
     for model in (NonGaussianCCA(3, step=0.5), MixedCCA(3, metric="none"), DiscreteCCA(3, step=0.4)):
         assert clone(model).get_params() == model.get_params()
+
+
+def test_a_file_keeps_every_bit(tmp_path):
+    sample = make_discrete_cca(800, random_state=0)
+    model = DiscreteCCA(10).fit(sample.X, sample.Y)
+    model.save(tmp_path / "m.polyad")
+    loaded = load(tmp_path / "m.polyad")
+    assert loaded.x_loadings_.tobytes() == model.x_loadings_.tobytes()
+    assert loaded.y_loadings_.tobytes() == model.y_loadings_.tobytes()
