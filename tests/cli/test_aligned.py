@@ -68,6 +68,12 @@ def test_two_files_are_the_topics_of_fit2(polyad, files, tmp_path):
         (["en.txt", "en.txt", "--aligned"], 2, "a corpus is given twice"),
         (["-", "-", "--aligned"], 2, "can be read once only"),
         (["en.txt", "fr.txt", "--aligned", "--model", "single-topic"], 2, "learns the topics of LDA"),
+        (["en.txt", "fr.txt", "--aligned", "--background"], 2, "--background is for one corpus"),
+        (["en.txt", "fr.txt", "--aligned", "--resume"], 2, "name it with --checkpoint"),
+        (["en.txt", "fr.txt", "--aligned", "--workers", "2"], 2, "a cluster reads shards"),
+        (["en.txt", "fr.txt", "--aligned", "--scheduler", "tcp://a:1"], 2, "a cluster reads shards"),
+        (["en.txt", "fr.txt", "--aligned", "--memory", "1kB"], 1, "This fit needs about"),
+        (["en.txt", "fr.txt", "--aligned", "--memory", "much"], 2, "--memory is 'much'"),
         (["en.txt", "fr.txt", "--aligned", "--method", "svtd"], 2, "--method is 'svtd'"),
         (["en.txt", "fr.txt", "short.txt", "--aligned"], 1, "short.txt has 3; each document needs its partner"),
     ],
@@ -181,3 +187,34 @@ def test_examples_of_aligned_corpora(polyad, files, tmp_path, monkeypatch):
     assert "right: " in shown
     for words in WORDS["fr"]:
         assert all(word in shown for word in words), "no word is broken in a narrow terminal"
+
+
+def test_a_fit_goes_on_from_its_checkpoint(polyad, files, tmp_path, monkeypatch):
+    whole, out, kept = (tmp_path / name for name in ("whole.polyad", "m.polyad", "run"))
+    fit = ("fit", *files, "--aligned", "-k", 2, "--stop-words", "none", "-o")
+    assert polyad(*fit, whole).code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("polyad.models.views.polylingual.polish_topics", _interrupted)
+        assert polyad(*fit, out, "--checkpoint", kept).code == 130
+    assert list(kept.glob("pass-*.npz"))
+    assert polyad(*fit, out, "--checkpoint", kept).code == 2
+    done = polyad(*fit, out, "--checkpoint", kept, "--resume")
+    assert done.code == 0
+    assert "Passes done before" in done.err
+    assert not kept.exists()
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def _interrupted(*given, **options):
+    raise KeyboardInterrupt
+
+
+def test_a_page_of_shards_in_orders_of_their_own_is_refused(polyad, files, tmp_path):
+    model, shards = fitted_on_three(polyad, files, tmp_path), []
+    for file in files:
+        shards.append(tmp_path / f"{file.stem}.shards")
+        assert polyad("index", file, "-o", shards[-1], "--stop-words", "none", "-q").code == 0
+    done = polyad("report", model, *shards, "-o", tmp_path / "page.html")
+    assert done.code == 1
+    assert "do not belong together" in done.err.replace("\n", " ")
+    assert not (tmp_path / "page.html").exists()

@@ -5,6 +5,7 @@ import pytest
 
 from polyad import load
 from polyad.cli.app import run
+from polyad.corpus import IndexedCorpus
 
 TOPICS = ("cat dog vet paw fur tail purr bark", "stock bond market price trade bank rate fund")
 
@@ -32,6 +33,7 @@ def test_from_files_to_topics_of_documents(folder, capsys):
     assert found["corpus"]["documents"] == 80
     assert set(found["corpus"]["dropped"]["stop words"]["examples"]) >= {"the", "of"}
     told = values(capsys, "info", shards)
+    assert told["folder"] == str(shards)
     assert (told["order"], told["shards"], told["corpus"]) == ("content", 1, found["corpus"])
     fitted = values(capsys, "fit", shards, "-k", 2, "-o", model)
     assert all(any(set(topic["words"][:3]) <= set(words.split()) for words in TOPICS) for topic in fitted["topics"])
@@ -103,11 +105,11 @@ def test_what_a_fit_will_need_is_told_before_the_work(folder, capsys, monkeypatc
         patch.setattr("polyad.models.topics.lda.raw_moments", interrupted)
         assert run(["fit", shards, "-k", "2"]) == 130
     told = capsys.readouterr().err
-    assert re.search(r"Plan: \d+ MB of memory, at most about 1 second\n", told)
+    assert re.search(r"Plan: \d+ [kM]B of memory, at most about 1 second\n", told)
     assert "Fitting" not in told
     assert run(["fit", texts, "-k", "2", "--memory", "1kB"]) == 1
     told = capsys.readouterr().err
-    assert 0 < told.index("Plan: ") < told.index("may have 0.00 GB")
+    assert 0 < told.index("Plan: ") < told.index("may have 1 kB")
     for quiet in (["fit", texts, "-k", "2"], ["fit", shards, "-k", "2", "--json"]):
         assert run(quiet) == 0
         assert "Plan" not in capsys.readouterr().err
@@ -156,8 +158,8 @@ def test_calls_that_make_no_sense(folder, capsys):
     assert "polyad index" in capsys.readouterr().err
     assert run(["fit", str(shards), "-k", "2", "--memory", "1kB"]) == 1
     assert "This fit needs about" in capsys.readouterr().err
-    assert run(["fit", str(shards), "-k", "2", "--memory", "much"]) == 1
-    assert "give a size such as" in capsys.readouterr().err
+    assert run(["fit", str(shards), "-k", "2", "--memory", "much"]) == 2
+    assert "--memory is 'much'; give a size such as" in capsys.readouterr().err
 
 
 def test_a_model_learns_from_new_documents(folder, capsys):
@@ -209,3 +211,24 @@ def test_text_is_counted_by_workers(folder, capsys):
     assert one == two
     assert run(["index", str(files[0]), "-o", "x", "--workers", "2", "--scheduler", "tcp://a:1"]) == 2
     assert "give one of them" in capsys.readouterr().err
+
+
+def test_shards_are_written_as_counts_and_not_indexed_again(folder, capsys):
+    shards = folder / "c.shards"
+    found = values(capsys, "index", folder / "a.jsonl", "-o", shards)["corpus"]
+    converted = values(capsys, "convert", shards, folder / "c.npz")
+    assert (converted["corpus"]["documents"], converted["corpus"]["tokens"]) == (40, found["tokens"])
+    assert (folder / "c.ids.txt").read_text().split() == list(IndexedCorpus(shards).ids)
+    again = values(capsys, "index", folder / "c.npz", "-o", folder / "again.shards")["corpus"]
+    assert (again["documents"], again["tokens"]) == (40, found["tokens"])
+    assert run(["index", str(shards), "-o", str(folder / "twice.shards")]) == 1
+    assert "is a folder of shards already" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_the_model_that_is_updated_is_not_written_over(folder, capsys):
+    model = folder / "m.polyad"
+    values(capsys, "fit", folder / "a.jsonl", "-k", 2, "-o", model)
+    before = model.read_bytes()
+    assert run(["update", str(model), str(folder / "b.jsonl"), "-o", str(model)]) == 2
+    assert "is read by this very command" in capsys.readouterr().err.replace("\n", " ")
+    assert model.read_bytes() == before

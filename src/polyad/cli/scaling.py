@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,22 +66,29 @@ class Scaling(Clustered):
         typer.Option(metavar="SIZE", help="Refuse a fit that needs more, as 4GB.", rich_help_panel=_PANEL),
     ] = None
 
-    def check(self, corpus: str) -> None:
+    def check(self, corpora: Sequence[str]) -> None:
         """Refuse combinations that make no sense, before any work."""
         from polyad.corpus.indexing.folder import is_indexed
         from polyad.engine.checkpoints.checkpoint import has_checkpoint
+        from polyad.models.limits import parse_size
 
         if self.resume and self.checkpoint is None:
             raise CallError("--resume goes on from a checkpoint; name it with --checkpoint FOLDER.")
         self.check_cluster()
         if self.checkpoint is not None and self.on_cluster:
             raise CallError("--checkpoint is for one machine; a cluster makes up for workers that die without it.")
-        if self.on_cluster and (corpus == "-" or Path(corpus).exists()) and not is_indexed(corpus):
-            raise CallError(f"a cluster reads shards; make them first: polyad index {corpus} -o corpus.shards")
+        for corpus in corpora if self.on_cluster else ():
+            if (corpus == "-" or Path(corpus).exists()) and not is_indexed(corpus):
+                raise CallError(f"a cluster reads shards; make them first: polyad index {corpus} -o corpus.shards")
         if self.checkpoint is not None and not self.resume and has_checkpoint(self.checkpoint):
             raise CallError(
                 f"{self.checkpoint} has a checkpoint; --resume goes on from it, or remove the folder to begin anew."
             )
+        if self.memory is not None:
+            try:
+                parse_size(self.memory)
+            except ValueError:
+                raise CallError(f"--memory is {self.memory!r}; give a size such as 4GB or 512MiB.") from None
 
     @contextmanager
     def used(self, jobs: int | None, output: Output) -> Iterator[dict[str, Any]]:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyad.base.plurals import how_many
-from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, refuse_lost_work, saved_facts
+from polyad.cli.commands.fit import DEFAULT_TOPICS, choose_fewer, plan_told, refuse_lost_work, saved_facts
 from polyad.cli.commands.fit2 import fit_views, make_aligned_model, with_fitted_examples
 from polyad.cli.commands.report import FitReport, check_report, write_fit_report
 from polyad.cli.files import check_output
 from polyad.cli.options import Reading, Running, Shown, Words
 from polyad.cli.pairs import Side, SideOutput, listed_sides
 from polyad.cli.reading import read_side
+from polyad.cli.scaling import Scaling
+from polyad.cli.terminal.errors import CallError
 from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values, paired_topics, rate, show_paired_topics
 
@@ -44,6 +46,7 @@ def fit_aligned(
     reading: Reading,
     words: Words,
     running: Running,
+    scaling: Scaling,
     shown: Shown,
 ) -> None:
     """Learn the topics that two or more corpora share, whose rows belong together."""
@@ -55,6 +58,9 @@ def fit_aligned(
     inputs = [*paths, *reading.files(), *words.files()]
     check_output(out, inputs, pattern=reading.pattern)
     check_report(page, paths, [*inputs, out], reading.pattern)
+    scaling.check(paths)
+    if scaling.on_cluster:
+        raise CallError("--aligned learns on this machine alone; leave out --workers and --scheduler.")
     sides = listed_sides(paths, reading)
     read = [read_side(side, words, running.jobs, FileOutput(shown, side.name)) for side in sides]
     for side, corpus in zip(sides[1:], read[1:]):
@@ -65,9 +71,11 @@ def fit_aligned(
     if topics is None:
         choose_fewer(estimator, len(read[0]), min(len(corpus.vocabulary) for corpus in read), output)
     views = {side.name: corpus for side, corpus in zip(sides, read)}
-    seconds, notes = fit_views(estimator, views, output)
+    with scaling.used(running.jobs, output) as options, plan_told(output, always=bool(options)):
+        seconds, notes = fit_views(estimator, views, output, **options)
     if out is not None:
         estimator.save(out)
+        scaling.done()
     written = write_fit_report(page, estimator, read, sides, output)
     found = [_by_file(topic, sides) for topic in paired_topics(estimator, n_words)]
     if shown.json or (output.for_people and not shown.quiet):

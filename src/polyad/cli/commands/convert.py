@@ -41,8 +41,9 @@ def convert(
     polyad convert texts/ docword.texts.txt --stop-words english
     polyad convert docword.nips.txt.gz nips.mtx
     """
-    from polyad.corpus import write_corpus
+    from polyad.corpus import CorpusSource, write_corpus
     from polyad.corpus.formats.writers import OtherListError, check_target
+    from polyad.corpus.indexing.folder import is_indexed
 
     output = Output(shown)
     check_output(out)
@@ -55,6 +56,8 @@ def convert(
         inputs = [corpus, *reading.files(), *words.files()]
         check_output(str(file), inputs, pattern=reading.pattern, beside=force or file == Path(out))
     read = read_new_corpus(corpus, reading, words, running.jobs, output, plain=True)
+    if is_indexed(corpus):  # counts are written from memory
+        read = CorpusSource(corpus).corpus()
     try:
         files = write_corpus(read, out, to, overwrite=force)  # type: ignore[arg-type]
     except OtherListError as error:

@@ -88,12 +88,12 @@ def fit(
     polyad fit en.txt fr.txt de.txt --aligned -k 20 -o three.polyad
     """
     if aligned or others:
-        _refuse_misaligned(others, aligned, model)
+        _refuse_misaligned(others, aligned, model, background=background)
         from polyad.cli.commands.aligned import fit_aligned
 
         fit_aligned(
             [corpus, *(others or [])], topics, out, polish, "jdtm" if method == DEFAULT_METHOD else method, n_words,
-            page=page, reading=reading, words=words, running=running, shown=shown,
+            page=page, reading=reading, words=words, running=running, scaling=scaling, shown=shown,
         )  # fmt: skip
         return
     from polyad.corpus.indexing.folder import is_indexed
@@ -106,14 +106,14 @@ def fit(
     inputs = [corpus, *reading.files(), *words.files()]
     check_output(out, inputs, pattern=reading.pattern)
     check_report(page, [corpus], [*inputs, out], reading.pattern)
-    scaling.check(corpus)
+    scaling.check([corpus])
     read = read_new_corpus(corpus, reading, words, running.jobs, output)
     if not shown.json:
         # The words of shards were chosen when they were made.
         output.facts(corpus_facts(read, advice=not is_indexed(corpus)))
     if topics is None:
         choose_fewer(estimator, len(read), len(read.vocabulary), output)
-    with scaling.used(running.jobs, output) as options, _plan_told(output, always=is_indexed(corpus) or bool(options)):
+    with scaling.used(running.jobs, output) as options, plan_told(output, always=is_indexed(corpus) or bool(options)):
         seconds, notes = fitted(estimator, read, output, **options)
     if topics is not None and len(read) // 2 < topics:
         output.note(_nearly_all(topics, len(read), advice=not any("Ask for" in note for note in notes)))
@@ -133,7 +133,7 @@ def fit(
     output.facts([*_time_facts(estimator, read, seconds), *saved_facts(out), *written])
 
 
-def _refuse_misaligned(others: list[str] | None, aligned: bool, model: str) -> None:
+def _refuse_misaligned(others: list[str] | None, aligned: bool, model: str, *, background: bool) -> None:
     if not aligned:
         raise CallError(
             "several corpora are given; --aligned says that row i of all of them belongs together. Texts of one corpus "
@@ -143,6 +143,8 @@ def _refuse_misaligned(others: list[str] | None, aligned: bool, model: str) -> N
         raise CallError("--aligned is for two corpora or more, and one is given.")
     if model != "lda":
         raise CallError(f"--aligned learns the topics of LDA, and --model is {model!r}; leave it out.")
+    if background:
+        raise CallError("--background is for one corpus, and --aligned for several; leave one of them out.")
 
 
 def refuse_lost_work(out: str | None, shown: Shown) -> None:
@@ -206,7 +208,7 @@ def fitted(estimator: TopicModel, corpus: Corpus, output: Output, **options: Any
     return time.perf_counter() - started, notes
 
 
-def _plan_told(output: Output, *, always: bool) -> AbstractContextManager[None]:
+def plan_told(output: Output, *, always: bool) -> AbstractContextManager[None]:
     """Print what the fit of the body will need, before its work: always, or where it is worth waiting for."""
     from polyad.models.limits import FitPlan, hearing_plans
 

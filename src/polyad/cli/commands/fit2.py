@@ -162,12 +162,12 @@ def make_aligned_model(topics: int, polish: str, private: int, method: str, runn
 
 
 def fit_views(
-    estimator: PolylingualLDA, read: Sequence[Corpus] | Mapping[str, Corpus], output: Output
+    estimator: PolylingualLDA, read: Sequence[Corpus] | Mapping[str, Corpus], output: Output, **options: Any
 ) -> tuple[float, list[str]]:
     """Fit the model, show how far it is, tell its warnings, and return the seconds and the warnings."""
     started = time.perf_counter()
     with output.noting() as notes, output.learning(f"Learning {how_many(estimator.n_components, 'topics')}"):
-        estimator.fit(read)
+        estimator.fit(read, **options)
     return time.perf_counter() - started, notes
 
 

@@ -107,7 +107,7 @@ def show_shards(path: str, output: Output, shown: Shown) -> None:
     corpus: Any = IndexedCorpus(path)
     corpus.verify()
     if shown.json:
-        output.result({"shards": path, **shard_values(corpus)})
+        output.result({"folder": path, **shard_values(corpus)})
         return
     source, report = corpus.counts, corpus.report
     is_numbered = type(corpus.ids).__name__ == "Numbers"

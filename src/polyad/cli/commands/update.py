@@ -40,7 +40,7 @@ def update(
     from polyad.io import load
 
     output = Output(shown)
-    check_output(out, [corpus, *reading.files()], pattern=reading.pattern)
+    check_output(out, [model, corpus, *reading.files()], pattern=reading.pattern)
     loaded: Any = load(model)
     refuse_pairs(model, loaded)
     if not hasattr(loaded, "partial_fit"):

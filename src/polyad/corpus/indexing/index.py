@@ -32,7 +32,7 @@ from polyad.corpus.indexing.chunks import (
     read_chunk,
     write_chunk,
 )
-from polyad.corpus.indexing.folder import IndexedCorpus, write_description
+from polyad.corpus.indexing.folder import IndexedCorpus, is_indexed, write_description
 from polyad.corpus.indexing.inputs import ManyFiles, expand, is_count_file
 from polyad.corpus.indexing.terms import Choice
 from polyad.corpus.indexing.words import choose_from_chunks, settle_stop_words
@@ -141,6 +141,9 @@ def index(
     refuse_target(target, overwrite)
     bag = paths if is_dask_bag(paths) else None
     files = expand(paths, reading.pattern) if bag is None else (f"dask.bag {bag.name}",)
+    done = [file for file in files if bag is None and is_indexed(file)]
+    if done:
+        raise ValueError(f"{done[0]} is a folder of shards already: models take it as it is.")
     options = options or TextOptions()
     of_counted = [bag is None and is_count_file(file, reading) for file in files]
     if any(of_counted) and len(files) > 1:
