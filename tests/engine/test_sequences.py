@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyad.engine import aligned, count_blocks, every, first_rows, signal_blocks, view_of
+from polyad.engine import aligned, count_blocks, every, first_rows, signal_blocks, view_of, write_shards
 from polyad.engine.sequences import sequences_of
 from polyad.engine.sources.parts import Thinned
 from polyad.engine.sources.repeated import Repeated, weighted
@@ -109,6 +109,16 @@ def test_lazy_rows_tell_the_source_what_is_asked_for_next(monkeypatch):
         times[source.edges[1] : source.edges[2]] = 1  # only the second shard has rows
         Repeated(source, times).announce(0)
         assert told == [1]
+
+
+def test_shards_in_the_order_of_their_contents_have_no_sequences(tmp_path):
+    rows = signal_blocks(np.random.default_rng(0).normal(size=(40, 2)))
+    by_content = write_shards(rows, tmp_path / "content")
+    with pytest.raises(ValueError, match="the rows of a sequence do not follow each other"):
+        sequences_of(by_content, np.array([30, 10]))
+    assert sequences_of(by_content, np.ones(40, np.int64)).n_rows == 40  # every row by itself
+    as_given = sequences_of(write_shards(rows, tmp_path / "given", order="given"), np.array([30, 10]))
+    assert np.array_equal(rows_of(as_given)[0], rows_of(sequences_of(rows, np.array([30, 10])))[0])
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,11 @@ def sequences_of(source: Source, sizes: NDArray[np.int64], *, order: str = "cont
     Source
         In memory where the rows are.
 
+    Raises
+    ------
+    ValueError
+        Where the rows are shards in another order than that in which they came.
+
     Examples
     --------
     >>> from polyad.engine import signal_blocks
@@ -83,6 +88,7 @@ def sequences_of(source: Source, sizes: NDArray[np.int64], *, order: str = "cont
     >>> shard.views[0].ravel(), shard.views[1].ravel()
     (array([1., 2., 3.]), array([1., 1., 0.]))
     """
+    _refuse_other_order(source, sizes)
     starts = np.concatenate([[0], np.cumsum(sizes)])[:-1].astype(np.int64)
     if order == "content":
         chosen = canonical_order(_sequence_keys(content_keys(source), starts, sizes))
@@ -92,6 +98,15 @@ def sequences_of(source: Source, sizes: NDArray[np.int64], *, order: str = "cont
     cuts = shard_edges(np.concatenate([[0], np.cumsum(sequence_cells)]))
     found = Sequences(source, starts, np.asarray(sizes, np.int64), cuts)
     return gathered(found) if source.in_memory else found
+
+
+def _refuse_other_order(source: Source, sizes: NDArray[np.int64]) -> None:
+    numbers = source.row_numbers()
+    if numbers is not None and (numbers[1:] < numbers[:-1]).any() and (sizes > 1).any():
+        raise ValueError(
+            "X is shards in the order of their contents, in which the rows of a sequence do not follow each other: "
+            "write them as they come, write_shards(X, path, order='given')."
+        )
 
 
 def _sequence_keys(keys: NDArray[np.uint64], starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.uint64]:
