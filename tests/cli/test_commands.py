@@ -331,6 +331,13 @@ def test_align_needs_a_word_in_common(polyad, model, tmp_path):
     assert "no word in common" in done.err
 
 
+def test_select_says_where_it_had_to_end(polyad, corpus):
+    done = polyad("select", corpus, "--max", 1000)
+    assert done.code == 0
+    assert "too few or too alike to judge more than" in done.err.replace("\n", " ")
+    assert "too alike" not in polyad("select", corpus, "--max", 3).err
+
+
 @pytest.mark.parametrize("name", ["docword.a.txt", "a.ldac", "a.mtx", "a.npz"])
 def test_convert(polyad, corpus, tmp_path, name):
     values = polyad("convert", corpus, tmp_path / name, "--json").json()

@@ -72,11 +72,24 @@ def test_threads_and_progress():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [({"values": [500]}, "the most is"), ({"n_min": 5, "n_max": 2}, "n_min is 5"), ({"values": []}, "the most is")],
+    [
+        ({"values": [500]}, "the most is"),
+        ({"n_min": 5, "n_max": 2}, "n_min is 5"),
+        ({"values": []}, "the most is"),
+        ({"values": [0, 3]}, "0 is among the numbers of topics"),
+    ],
 )
 def test_bad_ranges(arguments, message):
     with pytest.raises(ValueError, match=message):
         select_n_components(make_lda(100, 50, 3).counts, **arguments)
+
+
+def test_numbers_that_cannot_be_judged_are_told():
+    counts = make_lda(200, 60, 3, length=50, prior=0.2).counts
+    with pytest.warns(UserWarning, match=r"to judge so many topics: 70, 500\.") as told:
+        found = select_n_components(counts, [2, 3, 70, 500])
+    assert [row["n_components"] for row in found.table][:2] == [2, 3]
+    assert told[0].filename == __file__
 
 
 def test_align_pairs_topics():

@@ -100,8 +100,9 @@ def test_forgetting_follows_a_change():
         errors.append(l1_error(model.components_, changed))
     assert errors[1] < 0.5 * errors[0]
     assert model.diagnostics_.n_tokens < 60 * 500 * 2.1
-    with pytest.raises(ValueError, match="forget is 1"):
-        model.partial_fit(later[0], forget=1)
+    for share in (1, "much"):
+        with pytest.raises(ValueError, match=f"forget is {share!r}; give a share"):
+            model.partial_fit(later[0], forget=share)
 
 
 def test_merged_models_have_seen_all():
@@ -118,6 +119,14 @@ def test_merged_models_have_seen_all():
     assert np.allclose(twice.topic_shares_, LDA(5).fit(X).topic_shares_)
     with pytest.raises(ValueError, match="went on from one start"):
         merge(start, LDA(4).fit(X[:1000]))
+
+
+def test_models_of_separate_fits_are_told_apart():
+    one, other = LDA(5).fit(X[:1000]), LDA(5).fit(X[1000:2000])
+    turned = copied(other)
+    turned.components_ = other.components_[::-1].copy()
+    with pytest.warns(UserWarning, match="is most like topic . of another. Only models that went on from one start"):
+        merge(one, turned)
 
 
 def test_words_that_come_later():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
 from polyad.base.plurals import how_many
 from polyad.decompose import RankError, diagonaliser, simplex_rows, whiten
 from polyad.engine import Planned, Source, count_blocks, every, expect, ordered_by_content, resident, stage, working
@@ -170,6 +171,7 @@ def select_n_components(
         # One topic more than the spectrum singles out is the witness of whether it stopped short of a small one.
         added = () if singled_out is None else (singled_out, singled_out + 1)
         candidates = sorted({K for K in (*candidates, *added) if reach >= K})
+        _warn_of_those_left_out(values, candidates)
         if not candidates:
             raise ValueError(f"The data support at most {how_many(reach, 'topics')}, fewer than any number asked for.")
         expect(_plan(candidates))
@@ -188,6 +190,8 @@ def _candidates(values: Sequence[int] | None, n_min: int, n_max: int, n_values: 
         if not 1 <= n_min <= n_max:
             raise ValueError(f"n_min is {n_min} and n_max {n_max}; give 1 <= n_min <= n_max.")
         values = [int(K) for K in np.unique(np.geomspace(n_min, n_max, n_values).round().astype(int))]
+    elif bad := [K for K in values if K < 1]:
+        raise ValueError(f"{bad[0]} is among the numbers of topics; give whole numbers from 1 up.")
     chosen = sorted({int(K) for K in values if K >= 1 and limit >= K})
     if not chosen:
         raise ValueError(
@@ -195,6 +199,13 @@ def _candidates(values: Sequence[int] | None, n_min: int, n_max: int, n_values: 
             f"{how_many(source.n_columns, 'words')}; the most is {limit}."
         )
     return chosen
+
+
+def _warn_of_those_left_out(values: Sequence[int] | None, judged: Sequence[int]) -> None:
+    """Name the numbers that were asked for, one by one, and cannot be judged."""
+    left_out = [str(K) for K in sorted(set(values or ())) if K not in judged]
+    if left_out and judged:
+        warn_caller(f"These documents are too few or too alike to judge so many topics: {', '.join(left_out)}.")
 
 
 def _splits(source: Source) -> list[Source]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyad.base.arrays import FloatArray
+from polyad.base.caller import warn_caller
+from polyad.base.plurals import how_many
 from polyad.corpus import Corpus, align_vocabulary
 from polyad.engine import Block, Source, step
 from polyad.inference.cells import padded_vector, topic_table
@@ -175,6 +177,7 @@ def merge(*models: LDA, start: LDA | None = None) -> LDA:
             )
         if first.vocabulary_ is not None and other.vocabulary_ is not None:
             refuse_other_words(other.vocabulary_, first.vocabulary_)
+        _warn_of_other_topics(first.components_, other.components_)
         tokens = tokens.plus(tokens_of(other))
     if start is not None:
         own = tokens_of(start)
@@ -189,6 +192,19 @@ def merge(*models: LDA, start: LDA | None = None) -> LDA:
     merged: LDA = copied(first)
     take_over(merged, tokens)
     return merged
+
+
+def _warn_of_other_topics(first: FloatArray, other: FloatArray) -> None:
+    """Warn where topics of two models are like another topic's more than like each other: they mean something else."""
+    shared = np.array([np.minimum(topic, other).sum(axis=1) for topic in first])
+    apart = np.flatnonzero(shared.argmax(axis=1) != np.arange(len(first)))
+    if apart.size:
+        k = int(apart[0])
+        warn_caller(
+            f"{how_many(apart.size, 'topics')} of the models to be merged seem to mean something else in each: topic "
+            f"{k} of the first is most like topic {int(shared[k].argmax())} of another. Only models that went on from "
+            "one start can be merged; of separate fits polyad.align tells how alike they are."
+        )
 
 
 def copied(model: Any) -> Any:

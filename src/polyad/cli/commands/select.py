@@ -14,11 +14,13 @@ from polyad.cli.terminal.output import Output
 from polyad.cli.terminal.summary import corpus_facts, corpus_values
 from polyad.cli.terminal.wording import for_people
 
+DEFAULT_MOST = 100
+
 
 def select(
     corpus: CorpusPath,
     least: Annotated[int, typer.Option("--min", metavar="N", help="Fewest topics to judge.", min=1)] = 2,
-    most: Annotated[int, typer.Option("--max", metavar="N", help="Most topics to judge.", min=1)] = 100,
+    most: Annotated[int, typer.Option("--max", metavar="N", help="Most topics to judge.", min=1)] = DEFAULT_MOST,
     page: Annotated[
         str | None, typer.Option("--report", metavar="FILE", help="Write a page with a chart of each.")
     ] = None,
@@ -65,6 +67,9 @@ def select(
         "spectrum": selection.spectrum,
         "corpus": corpus_values(read),
     }
+    largest = max(int(row["n_components"]) for row in selection.table)
+    if largest < most != DEFAULT_MOST:
+        output.note(f"Note: these documents are too few or too alike to judge more than {largest} topics.")
     if page is not None:
         name = "" if corpus == "-" else f" of {Path(corpus).resolve().name}"
         selection.report(page, title=f"How many topics{name}")
