@@ -52,8 +52,9 @@ def test_an_error_leaves_what_was_there_and_nothing_else(tmp_path, error):
 
 
 def test_a_folder_that_is_not_there_is_an_os_error(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError) as error:
         write(tmp_path / "none" / "a.bin", b"")
+    assert error.value.filename == str(tmp_path / "none" / "a.bin")
 
 
 def test_a_link_keeps_pointing_where_it_points(tmp_path):

@@ -81,7 +81,11 @@ class _Part:
             return
         target = Path(os.path.realpath(path))
         # Short, since a name that only just fits would not fit with an ending.
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:20]}.", suffix=".part")
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:20]}.", suffix=".part")
+        except OSError as error:
+            error.filename = os.fspath(path)  # and not a name that nobody has asked for
+            raise
         try:
             with os.fdopen(handle, "wb") as out:
                 yield cls(target, Path(name), cast(BinaryIO, out))
