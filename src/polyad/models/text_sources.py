@@ -151,6 +151,12 @@ def known_text(X: Any) -> tuple[Words, TextOptions | None]:
     return parts[0].vocabulary, parts[0].report.options
 
 
+def known_columns(X: Any) -> tuple[Words, TextOptions | None]:
+    """Return the words of a corpus, or of a table the names of its columns, and how its text was split."""
+    words, options = known_text(X)
+    return words if words is not None else names_of_columns(X), options
+
+
 def _refuse_different_words() -> None:
     raise ValueError("The parts of X were counted over different words. Count all of them over one vocabulary.")
 

@@ -152,7 +152,14 @@ class ICA(FactorModel):
         self.n_jobs = n_jobs
 
     @fitted_at_once
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn the unmixing matrix.
 
         Parameters
@@ -161,6 +168,8 @@ class ICA(FactorModel):
             Samples x channels: an array, a DataFrame, an iterable of blocks, or a source.
         y
             Not used.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         _refuse_unknown(self)
         watch, given = StopWatch(), signal_source(self, X, reset=True)

@@ -93,7 +93,15 @@ class NoisyDiscreteICA(FactorModel):
         self.n_jobs = n_jobs
 
     @fitted_at_once
-    def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn topics and noise.
 
         Parameters
@@ -104,6 +112,8 @@ class NoisyDiscreteICA(FactorModel):
             Not used.
         sample_weight
             How often each document counts, whole numbers from 0 up: the same as repeating its row.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         K, X = checked_n_components(self.n_components), counted(X)
         source = count_blocks(X)

@@ -70,7 +70,15 @@ class TwoViewModel(FactorModel):
         self.n_jobs = n_jobs
 
     @fitted_at_once
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn the loadings of both views.
 
         Parameters
@@ -81,6 +89,8 @@ class TwoViewModel(FactorModel):
             (:class:`polyad.corpus.CorpusSource`).
         sample_weight
             How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         if y is None:
             raise ValueError(

@@ -123,7 +123,15 @@ class IndependentFactors(FactorModel):
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: object = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        views: Any,
+        y: object = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn the components.
 
         Parameters
@@ -134,6 +142,8 @@ class IndependentFactors(FactorModel):
             Not used.
         sample_weight
             How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         self._refuse_bad_parameters()
         watch = StopWatch()

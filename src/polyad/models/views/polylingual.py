@@ -15,7 +15,6 @@ from polyad.base.words import Vocabulary, listed_words
 from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
-from polyad.engine.inputs import names_of_columns
 from polyad.engine.sources.repeated import weighted
 from polyad.engine.sources.views import warn_of_unknown_orders
 from polyad.inference.heldout import completion_log_likelihood
@@ -43,7 +42,7 @@ from polyad.models.recipes.projection import Projection, shared_projections, uni
 from polyad.models.saving import SavedModel
 from polyad.models.showing import ShownModel
 from polyad.models.stopwatch import StopWatch
-from polyad.models.text_sources import counted, counted_over, known_text, refuse_other_documents
+from polyad.models.text_sources import counted, counted_over, known_columns, refuse_other_documents
 from polyad.models.topics.base import INFERENCE_ITERATIONS, checked_n_components, column_names
 from polyad.models.topics.diagnostics import Diagnostics
 from polyad.models.views.base import SimilarityMethod
@@ -157,7 +156,16 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        views: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+        memory_limit: Any = None,
+    ) -> Self:
         """Learn the topics that aligned texts share.
 
         Parameters
@@ -170,6 +178,8 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             Ignored.
         sample_weight
             How often each document counts, whole numbers from 0 up: the same as repeating its rows.
+        checkpoint, client, memory_limit
+            As of :meth:`polyad.LDA.fit`.
         """
         watch, K, given = StopWatch(), checked_n_components(self.n_components), self._given_total()
         with watch("read"):
@@ -206,7 +216,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         sources = [_counts(view, number) for number, view in enumerate(given)]
         warn_of_unknown_orders(sources)
         # A corpus brings its words and how its text was split; those of an earlier fit are forgotten.
-        known = [_known_columns(view) for view in given]
+        known = [known_columns(view) for view in given]
         self.vocabularies_, self.text_options_ = [words for words, _ in known], [options for _, options in known]
         n_rows = aligned(*sources).n_rows
         if n_rows < max(3, self.n_components):
@@ -319,7 +329,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         """Return new documents of one view, counted over its fitted words."""
         fitted, n_words = self.vocabularies_[number], self.components_[number].shape[1]
         view = counted_over(view, fitted, n_words, self.text_options_[number])
-        source, words = _counts(view, number), _known_columns(view)[0]
+        source, words = _counts(view, number), known_columns(view)[0]
         if words is not None and fitted is not None:
             refuse_other_words(words, fitted)
         refuse_other_columns(source.n_columns, n_words, f"View {number}")
@@ -447,12 +457,6 @@ def _listed(views: Any, at_least: int = 2) -> list[Any]:
             "LDA."
         )
     return list(views)
-
-
-def _known_columns(view: Any) -> tuple[tuple[str, ...] | None, Any]:
-    """Return the words of a view, of a table the names of its columns, and how its text was split."""
-    words, options = known_text(view)
-    return words if words is not None else names_of_columns(view), options
 
 
 def _counts(view: Any, number: int) -> Source:
