@@ -23,7 +23,7 @@ from polyad.inference.mixtures.merging import (
     merged_gaussians,
     n_told,
     near_pairs,
-    shares_of,
+    shares_in_pairs,
 )
 from polyad.models import UndeterminedWarning
 from polyad.models.mixtures.sequences import checked_sequences
@@ -92,7 +92,7 @@ def test_one_component_too_many_is_named_and_no_other(fit_of, seed):
     assert f"{4 - len(four.undetermined)} of 4 components determined" in repr(four)
 
 
-TRUE_POINTS = make_spherical_mixture(600, 4, 3, separation=8)
+TRUE_POINTS = make_spherical_mixture(2000, 4, 3, separation=8)
 TRUE_VIEWS = make_multiview_mixture(600, (20, 6, 3), 3, kinds=KINDS)
 TRUE_CHAIN = make_hmm(8, 200, 10, 3, emission="poisson", random_state=3)
 
@@ -224,7 +224,7 @@ def test_losses_of_classes_and_states_are_those_of_the_smaller_model():
     whole = class_log_likelihoods(source, mixture).sum()
     for (one, other), loss in zip(pairs, class_losses(source, mixture, pairs)):
         pair = np.array([[one, other]])
-        shares = shares_of(mixture.weights, pair)
+        shares = shares_in_pairs(mixture.weights, pair)
         last = 3 - one - other
         merged = [merged_emission(emission, pair, shares) for emission in mixture.emissions]
         both = [mixture.weights[[one, other]].sum(), mixture.weights[last]]
@@ -234,7 +234,7 @@ def test_losses_of_classes_and_states_are_those_of_the_smaller_model():
     chain = parted_chain([0, 1, 2], np.ones(3))
     weights, data = stationary(chain.transitions), sequences()
     for pair, loss in zip(pairs, chain_losses(data, chain, weights, pairs)):
-        share = shares_of(weights, pair[None])[0]
+        share = shares_in_pairs(weights, pair[None])[0]
         rates = np.vstack([np.delete(chain.emission.rates, pair, axis=0), share @ chain.emission.rates[pair]])
         start, transitions = merged_chain(chain, weights, pair)
         assert np.allclose(transitions.sum(axis=1), 1)

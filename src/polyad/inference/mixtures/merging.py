@@ -41,7 +41,7 @@ def near_pairs(distances: FloatArray) -> Pairs:
     return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
-def shares_of(weights: FloatArray, pairs: Pairs) -> FloatArray:
+def shares_in_pairs(weights: FloatArray, pairs: Pairs) -> FloatArray:
     """Return the share of each component in the weight of its pair, P x 2; halves where neither has any."""
     of_pairs = weights[pairs]
     sums = of_pairs.sum(axis=1, keepdims=True)
@@ -65,7 +65,7 @@ def merged_emission(emission: Emission, pairs: Pairs, shares: FloatArray) -> Emi
 
 def merged_gaussians(mixture: GaussianMixtureParameters, pairs: Pairs) -> GaussianMixtureParameters:
     """Return what pairs of Gaussians are together, with covariances of the same kind; weights are those of both."""
-    shares = shares_of(mixture.weights, pairs)
+    shares = shares_in_pairs(mixture.weights, pairs)
     first, second = pairs.T
     means = shares[:, :1] * mixture.means[first] + shares[:, 1:] * mixture.means[second]
     apart = mixture.means[first] - mixture.means[second]
@@ -89,7 +89,7 @@ def emission_distances(emission: Emission, weights: FloatArray) -> FloatArray:
     distances = np.zeros((K, K))
     for k in range(1, K):
         pairs = np.stack([np.arange(k), np.full(k, k)], axis=1)
-        together = _contents(merged_emission(emission, pairs, shares_of(weights, pairs)))
+        together = _contents(merged_emission(emission, pairs, shares_in_pairs(weights, pairs)))
         of_both = weights[pairs].sum(axis=1)
         distances[k, :k] = weights[:k] * own[:k] + weights[k] * own[k] - of_both * together
     return distances + distances.T
@@ -169,7 +169,7 @@ def _amounts(block: Block, are_counts: tuple[bool, ...]) -> FloatArray:
 
 def class_losses(source: Source, mixture: ClassMixture, pairs: Pairs) -> FloatArray:
     """Return what the log-likelihood of all rows loses by each pair of classes put together, P."""
-    shares = shares_of(mixture.weights, pairs)
+    shares = shares_in_pairs(mixture.weights, pairs)
     shown = tuple(None if one is None else merged_emission(one, pairs, shares) for one in mixture.emissions)
     together = ClassMixture(mixture.weights[pairs].sum(axis=1), shown)
     return np.asarray(total(_class_losses, source, mixture, together, pairs))
@@ -225,7 +225,7 @@ def merged_chain(chain: Chain, weights: FloatArray, pair: NDArray[np.intp]) -> t
         Two numbers.
     """
     K = weights.size
-    share = shares_of(weights, pair[None])[0]
+    share = shares_in_pairs(weights, pair[None])[0]
     others = np.delete(np.arange(K), pair)
     rows = np.vstack([chain.transitions[others], share @ chain.transitions[pair]])
     return np.append(chain.start[others], chain.start[pair].sum()), np.ascontiguousarray(
@@ -235,7 +235,7 @@ def merged_chain(chain: Chain, weights: FloatArray, pair: NDArray[np.intp]) -> t
 
 def chain_losses(source: Source, chain: Chain, weights: FloatArray, pairs: Pairs) -> FloatArray:
     """Return what the log-likelihood of all sequences loses by each pair of states put together, P."""
-    shown = merged_emission(chain.emission, pairs, shares_of(weights, pairs))
+    shown = merged_emission(chain.emission, pairs, shares_in_pairs(weights, pairs))
     chains = tuple(merged_chain(chain, weights, pair) for pair in pairs)
     return np.asarray(step(_chain_losses, source, new_states(source), chain, shown, chains, pairs)[0])
 

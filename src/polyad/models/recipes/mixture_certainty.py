@@ -20,7 +20,7 @@ from polyad.inference.mixtures.merging import (
     merged_emission,
     n_told,
     near_pairs,
-    shares_of,
+    shares_in_pairs,
 )
 
 
@@ -89,7 +89,7 @@ def class_certainty(source: Source, mixture: ClassMixture) -> FloatArray:
         emission_distances(emission, weights) * amount for emission, amount in zip(emissions, amounts / source.n_rows)
     )
     pairs = near_pairs(np.asarray(distances))
-    shares, of_pairs = shares_of(weights, pairs), weights[pairs].sum(axis=1)
+    shares, of_pairs = shares_in_pairs(weights, pairs), weights[pairs].sum(axis=1)
     n_parameters = np.ones(len(pairs))  # how much of the two each is
     for emission, amount in zip(emissions, amounts):
         n_parameters += n_told(merged_emission(emission, pairs, shares), amount * of_pairs)
@@ -116,7 +116,7 @@ def chain_certainty(source: Source, chain: Chain) -> FloatArray:
     following = Multinomial(chain.transitions)
     shown = emission_distances(chain.emission, weights) * (amount / N)
     pairs = near_pairs(shown + emission_distances(following, weights))
-    shares, of_pairs = shares_of(weights, pairs), weights[pairs].sum(axis=1)
+    shares, of_pairs = shares_in_pairs(weights, pairs), weights[pairs].sum(axis=1)
     n_parameters = 1 + n_told(merged_emission(chain.emission, pairs, shares), amount * of_pairs)
     n_parameters += n_told(merged_emission(following, pairs, shares), N * of_pairs)
     arriving = N * weights[:, None] * chain.transitions  # rows in a state that come from another, K x K
