@@ -207,6 +207,7 @@ def test_topics(polyad, model):
     assert polyad("topics", model, "-q").out.startswith("topic\tshare\twords\n")
 
 
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")  # sixty rows, for their sizes
 def test_info_of_mixtures(polyad, tmp_path):
     path = tmp_path / "m.polyad"
     chain, views = make_hmm(5, 40, 6, 2), make_multiview_mixture(60, (5, 4, 3), 2)

@@ -169,7 +169,16 @@ def test_numbers_that_cannot_be_are_told(name, value):
 
 MIXTURE = STORED["MultiViewMixture"]
 DIAGNOSTICS = MixtureDiagnostics(
-    9, np.array([2.0, np.inf]), math.nan, "seeds", "a note", (-1.0, -0.5), 2, True, {"read": 1.0}
+    9,
+    np.array([2.0, np.inf]),
+    math.nan,
+    "seeds",
+    "a note",
+    (-1.0, -0.5),
+    2,
+    True,
+    {"read": 1.0},
+    np.array([0.9, 0.2]),
 )
 
 
@@ -184,6 +193,10 @@ def test_diagnostics_come_back_without_their_seconds():
     assert math.isnan(found.energy)
     assert (found.start, found.note, found.objective, found.converged) == ("seeds", "a note", (-1.0, -0.5), True)
     assert found.seconds == {}
+    assert found.certainty.tolist() == [0.9, 0.2]
+    assert found.undetermined == (1,)
+    del plain["certainty"]  # a file of a version that did not know it
+    assert diagnostics_from(plain, MIXTURE).undetermined == ()
     bare = diagnostics_from(plain, MIXTURE, bare=True)
     assert not isinstance(bare, MixtureDiagnostics)
     assert bare.n_rows == 9

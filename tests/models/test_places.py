@@ -75,15 +75,15 @@ def noise_results(model):
 
 
 def chain_results(model):
-    return model.transmat_, model.emission_rows_, model.startprob_
+    return model.transmat_, model.emission_rows_, model.startprob_, model.diagnostics_.certainty
 
 
 def point_results(model):
-    return model.weights_, model.means_, model.covariances_
+    return model.weights_, model.means_, model.covariances_, model.diagnostics_.certainty
 
 
 def class_results(model):
-    return model.weights_, model.parameter_rows_
+    return model.weights_, model.parameter_rows_, model.diagnostics_.certainty
 
 
 def factor_results(model):

@@ -8,4 +8,4 @@ class NoiseWarning(UserWarning):
 
 
 class UndeterminedWarning(NoiseWarning):
-    """Some components are not determined by the data: others would explain the moments as well."""
+    """Some components are not determined by the data: others would explain them as well."""

@@ -199,6 +199,7 @@ _MIXTURE_DIAGNOSTICS: dict[str, Kind] = {
     "n_moves": "whole",
     "converged": "truth",
     "seconds": "left out",
+    "certainty": "later array",
 }
 
 _LINEAR = StoredClass(

@@ -80,7 +80,7 @@ def _warn_of_undetermined(diagnostics: Any) -> None:
     sure = " to ".join(sorted({f"{certainty.min():.2f}", f"{certainty.max():.2f}"}))
     warn_caller(
         f"These data do not determine {len(numbers)} of the {diagnostics.certainty.size} components (number {shown}; "
-        f"certainty {sure}): others would explain the moments as well. Do not read much into them; ask for fewer "
+        f"certainty {sure}): others would explain them as well. Do not read much into them; ask for fewer "
         "components, or give more data. diagnostics_.certainty has the number of each.",
         UndeterminedWarning,
     )

@@ -8,7 +8,12 @@ whitened, so that no array with two vocabulary axes is built.
 from polyad.moments.counts.bounds import SampleAccuracy, lda_accuracy, sample_accuracy
 from polyad.moments.counts.concentration import estimate_concentration
 from polyad.moments.counts.discrete_ica import discrete_ica_moments, generalised_covariances
-from polyad.moments.counts.discrete_ica_accuracy import SourceCumulants, discrete_ica_accuracy, gamma_cumulants
+from polyad.moments.counts.discrete_ica_accuracy import (
+    SourceCumulants,
+    discrete_ica_accuracy,
+    gamma_cumulants,
+    gamma_third_accuracy,
+)
 from polyad.moments.counts.lda import ProjectedMoments, RawMoments, raw_moments, three_tokens
 from polyad.moments.counts.summary import CountSummary, summarise_counts
 from polyad.moments.counts.weights import DocumentWeights, document_weights
@@ -38,6 +43,7 @@ __all__ = [
     "estimate_concentration",
     "fourth_order_targets",
     "gamma_cumulants",
+    "gamma_third_accuracy",
     "generalised_covariances",
     "generalised_targets",
     "lda_accuracy",

@@ -220,6 +220,7 @@ def _add_classes(parts: _Parts, model: Any, X: Any, lengths: Any) -> None:
         features = _features(model, "feature_names_in_", values.shape[1])
         drawn = _largest_rows(values.T, features, "column", what)
         parts.add(title, f"One column for each {what}, one row for each column of the data.", [(drawn, "")])
+    parts.add("Certainty", f"How well the data settle each {what}, from 0 to 1.", [], _certainty_rows(model, names))
     if X is not None:
         found = np.asarray(model.predict(X, lengths) if is_chain else model.predict(X))
         if is_chain:

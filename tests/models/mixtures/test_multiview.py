@@ -20,6 +20,9 @@ from polyad.moments.views import ViewFeatures, aligned_moments, three_views_popu
 from polyad.moments.views import aligned as aligned_module
 from purity import Checking, fingerprint
 
+# Many samples here are small, and components are asked for that are not there: test_mixture_certainty.py is about that.
+pytestmark = pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")
+
 MIXED = ("counts", "binary", "gaussian")
 
 

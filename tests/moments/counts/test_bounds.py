@@ -8,13 +8,22 @@ from scipy import stats
 
 from polyad.datasets import make_gamma_poisson, make_lda, make_single_topic
 from polyad.decompose import power
-from polyad.decompose.bounds import documents_needed, recovery_bound, whitened_error
+from polyad.decompose.bounds import (
+    CHANGED,
+    SMALL_NOISE,
+    TURNED,
+    documents_needed,
+    recovery_bound,
+    whitened_error,
+)
 from polyad.engine import count_blocks
 from polyad.moments import (
+    SampleAccuracy,
     SourceCumulants,
     discrete_ica_accuracy,
     discrete_ica_moments,
     gamma_cumulants,
+    gamma_third_accuracy,
     lda_accuracy,
     lda_population,
     raw_moments,
@@ -157,7 +166,16 @@ def noisy(rng, size, shape):
     return size * noise / fro(noise)
 
 
-@pytest.mark.parametrize("size", [1e-5, 1e-3])
+def climbed(tensor, start):
+    """The local maximum of a symmetric tensor on the sphere that shifted power steps climb to."""
+    vector, shift = start, 0.5 * np.abs(tensor).max()
+    for _ in range(200):
+        image = tensor @ vector @ vector + shift * vector
+        vector = image / np.linalg.norm(image)
+    return vector
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-5])
 def test_components_are_within_their_bounds(size):
     rng = np.random.default_rng(3)
     K, M = 3, 8
@@ -180,12 +198,19 @@ def test_components_are_within_their_bounds(size):
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         error = np.abs(np.einsum("ijk,pi,pj,pk->p", tensor - exact, direction, direction, direction)).max()
         assert error <= bound.whitened
-        found = power(tensor)
-        rows = (back @ found.rotation).T * np.sign(found.values)[:, None]
-        distances = np.linalg.norm(rows[:, None] - D, axis=2).min(axis=0)
-        assert (distances <= bound.components).all()
-        order = np.linalg.norm(rows[:, None] - D, axis=2).argmin(axis=0)
-        assert np.abs(np.abs(found.values)[order] - values).max() <= bound.values
+        assert np.isfinite(bound.components).all()
+        found = np.stack(
+            [climbed(tensor, start) for start in ((D @ exact_W) / np.linalg.norm(D @ exact_W, axis=1)[:, None])]
+        )
+        rows = found @ back.T
+        assert (np.linalg.norm(rows - D, axis=1) <= bound.components).all()
+        heights = np.einsum("abc,ka,kb,kc->k", tensor, found, found, found)
+        assert np.abs(heights - values).max() <= bound.values
+        together = power(tensor)  # all of them at once lead to as much
+        distances = np.linalg.norm(
+            (together.rotation.T * np.sign(together.values)[:, None]) @ back.T[:, :] - D[:, None], axis=2
+        )
+        assert (distances.min(axis=1) <= bound.components).all()
     assert bound.whitened < 5e3 * size
 
 
@@ -196,19 +221,146 @@ def test_the_bound_of_the_whitened_tensor_is_of_first_order():
     assert whitened_error(0.13, 0.0, 0.25, 4.0) == np.inf
 
 
-def test_documents_needed_grow_as_the_bounds_do():
+@pytest.mark.parametrize("ratio", [1.0, 0.6])
+def test_a_noisy_tensor_has_a_maximum_near_each_component(ratio):
+    """Two components, where the norm of the noise is seen on a circle: noise up to what the proof allows."""
+    rng = np.random.default_rng(0)
+    values, angles = np.array([ratio, 1.0]), np.linspace(0, 2 * np.pi, 721)
+    circle = np.stack([np.cos(angles), np.sin(angles)])
+    exact = np.einsum("k,ka,kb,kc->abc", values, *[np.eye(2)] * 3)
+    closest = 0.0
+    for size in [0.999 * SMALL_NOISE * ratio**3, 0.01 * ratio**3]:
+        for _ in range(30):
+            noise = noisy(rng, 1.0, (2, 2, 2))
+            noise *= size / np.abs(np.einsum("abc,ap,bp,cp->p", noise, circle, circle, circle)).max()
+            for k, value in enumerate(values):
+                found = climbed(exact + noise, np.eye(2)[k])
+                distance = np.linalg.norm(found - np.eye(2)[k])
+                assert distance <= TURNED * size / value
+                height = np.einsum("abc,a,b,c->", exact + noise, found, found, found)
+                assert abs(height - value) <= 1.001 * CHANGED * size
+                closest = max(closest, distance / (size / value))
+    assert closest > 0.8, "the constant could hardly be smaller"
+    assert np.isinf(recovery_bound(0.0, 0.1, eigenvalues=np.ones(2), values=values, sizes=np.ones(2)).components).all()
+
+
+def test_the_third_cumulant_of_counts_is_within_its_bound():
+    prior, length, N = np.array([0.4, 0.8]), 6.0, 12
+    c0, rate = prior.sum(), prior.sum() / length
+    tokens = np.arange(600.0)
+    shares = stats.nbinom.pmf(tokens, c0, rate / (1 + rate))
+    A = [np.sqrt(shares @ np.prod([tokens - i for i in range(order)], axis=0) ** 2) for order in (1, 2, 3)]
+    bound = gamma_third_accuracy(c0, rate, N)
+    assert np.isclose(bound, np.sqrt(3 / N) * (A[2] + 3 * A[1] * A[0] + 2 * A[0] ** 3))
+    topics = np.array([[1.0, 0.0], [0.0, 1.0]])
+    exact = np.einsum("k,ka,kb,kc->abc", 2 * prior / rate**3, topics, topics, topics)
+    squares = []
+    for seed in range(200):
+        counts = make_gamma_poisson(
+            N, 2, 2, mean_length=length, prior=prior, components=topics, random_state=seed
+        ).counts
+        found = discrete_ica_moments(count_blocks(counts)).third(np.eye(2))
+        squares.append(((found - exact) ** 2).sum())
+    assert bound / 10 < np.sqrt(np.mean(squares)) < bound
+    with pytest.raises(ValueError, match="at least 3"):
+        gamma_third_accuracy(c0, rate, 2)
+
+
+MODELS = [{}, {"model": "single topic"}, {"model": "discrete ica", "length": 30.0}]
+
+
+@pytest.mark.parametrize("options", MODELS)
+def test_documents_needed_grow_as_the_bounds_do(options):
     topics, prior = np.kron(np.eye(2), [0.5, 0.5]), np.array([0.5, 0.5])
-    N = documents_needed(topics, prior, error=0.1)
-    assert 1e6 < N < 1e9
-    assert documents_needed(topics, prior, error=0.1, failure=0.01) > N
+    N = documents_needed(topics, prior, error=0.01, **options)
+    assert 1e6 < N < 1e12
+    assert 95 < documents_needed(topics, prior, error=0.001, **options) / N < 105
+    assert documents_needed(topics, prior, error=0.01, failure=0.01, **options) > N
     alike = np.array([[0.6, 0.4, 0.0, 0.0], [0.4, 0.4, 0.1, 0.1]])
-    assert documents_needed(alike, prior) > 100 * N
+    assert documents_needed(alike, prior, error=0.01, **options) > 100 * N
     with pytest.raises(ValueError, match="mixture of the others"):
-        documents_needed(np.array([[0.5, 0.5], [0.5, 0.5]]), prior)
+        documents_needed(np.array([[0.5, 0.5], [0.5, 0.5]]), prior, **options)
     with pytest.raises(ValueError, match="error is 0"):
-        documents_needed(topics, prior, error=0.0)
+        documents_needed(topics, prior, error=0.0, **options)
     with pytest.raises(ValueError, match="failure is 2"):
-        documents_needed(topics, prior, failure=2.0)
+        documents_needed(topics, prior, failure=2.0, **options)
+
+
+@pytest.mark.parametrize("options", MODELS)
+def test_with_that_many_documents_topics_are_as_near_as_asked_for(options):
+    """What the moments of so many documents may be off by, put on the exact moments: of the documents' own size."""
+    rng = np.random.default_rng(1)
+    topics, prior, error = np.array([[0.7, 0.3, 0.0], [0.0, 0.2, 0.8]]), np.array([0.4, 0.6]), 0.3
+    N = documents_needed(topics, prior, error=error, **options)
+    second, third, accuracy = population_of(topics, prior, options)
+    sizes = np.sqrt(second)[:, None] * topics
+    worst = 0.0
+    for _ in range(20):
+        E_S, E_T = accuracy(N)
+        S = sizes.T @ sizes + noisy(rng, E_S, (3, 3))
+        T = np.einsum("k,ka,kb,kc->abc", third, topics, topics, topics) + noisy(rng, E_T, (3, 3, 3))
+        levels, vectors = np.linalg.eigh(S)
+        W, back = vectors[:, -2:] / np.sqrt(levels[-2:]), vectors[:, -2:] * np.sqrt(levels[-2:])
+        tensor = np.einsum("abc,ai,bj,ck->ijk", T, W, W, W)
+        starts = sizes @ W
+        found = np.stack([climbed(tensor, start / np.linalg.norm(start)) for start in starts]) @ back.T
+        worst = max(worst, (np.linalg.norm(found - sizes, axis=1) / np.linalg.norm(sizes, axis=1)).max())
+    assert worst <= error
+    E_S, E_T = accuracy(N)
+    values = third / second**1.5
+    eigenvalues = np.linalg.eigvalsh(sizes @ sizes.T)
+    lengths = np.linalg.norm(sizes, axis=1)
+    enough = recovery_bound(E_S, E_T, eigenvalues=eigenvalues, values=values, sizes=lengths)
+    assert (enough.components <= error * lengths).all()
+    E_S, E_T = accuracy(int(0.99 * N))
+    fewer = recovery_bound(E_S, E_T, eigenvalues=eigenvalues, values=values, sizes=lengths)
+    assert not (fewer.components <= error * lengths).all()
+
+
+def population_of(topics, prior, options):
+    """What S and T weigh topics with, and how accurate they are with so many documents: written out for each model."""
+    c0, model = prior.sum(), options.get("model", "lda")
+    if model == "discrete ica":
+        b = c0 / options["length"]
+        sources, times = gamma_cumulants(prior, b), np.sqrt(2 / 0.05)
+        return (
+            prior / b**2,
+            2 * prior / b**3,
+            lambda N: (
+                times * discrete_ica_accuracy(topics, sources, N),
+                times * gamma_third_accuracy(c0, b, N),
+            ),
+        )
+    if model == "single topic":
+        return prior, prior, lambda N: ((1 + np.sqrt(np.log(2 / 0.05))) / np.sqrt(N),) * 2
+
+    def of_lda(N):
+        one = sample_accuracy(np.full(N_SHOWN, 3.0), failure=0.05 / 3)
+        scale = np.sqrt(N_SHOWN / N)
+        return lda_accuracy(SampleAccuracy(one.first * scale, one.second * scale, one.third * scale), c0)
+
+    return prior / (c0 * (c0 + 1)), 2 * prior / (c0 * (c0 + 1) * (c0 + 2)), of_lda
+
+
+N_SHOWN = 100  # documents of which a bound is written out; others follow with the root of their number
+
+
+def test_documents_needed_refuse_what_is_no_model():
+    topics, prior = np.eye(2), np.array([0.5, 0.5])
+    for message, options in (
+        ("length is 3.0 and model is 'lda'", {"length": 3.0}),
+        ("length is None and model is 'discrete ica'", {"model": "discrete ica"}),
+        ("length is -1", {"model": "discrete ica", "length": -1}),
+        ("model is 'pca'", {"model": "pca"}),
+    ):
+        with pytest.raises(ValueError, match=message):
+            documents_needed(topics, prior, **options)
+    with pytest.raises(ValueError, match="sums to 2"):
+        documents_needed(topics, np.ones(2), model="single topic")
+    with pytest.raises(ValueError, match="give 2 positive numbers"):
+        documents_needed(topics, np.ones(3))
+    with pytest.raises(ValueError, match="rows of probabilities"):
+        documents_needed(2 * topics, prior)
 
 
 @pytest.mark.parametrize("failure", [0.0, 1.0, -1.0])

@@ -82,6 +82,45 @@ def forward_backward(logs, begins, start, transitions):  # type: ignore[no-untyp
 
 
 @compiled
+def forward_likelihood(logs, begins, start, transitions):  # type: ignore[no-untyped-def]
+    """Return the log-likelihood of some sequences, as :func:`forward_backward` does, and nothing else.
+
+    Parameters
+    ----------
+    logs
+        n x K: log p(row | state).
+    begins
+        First row of each sequence, and the number of rows.
+    start, transitions
+        K and K x K.
+    """
+    K = logs.shape[1]
+    before, now = np.empty(K), np.empty(K)
+    likelihood = 0.0
+    for s in range(begins.size - 1):
+        first, last = begins[s], begins[s + 1]
+        for t in range(first, last):
+            for j in range(K):
+                now[j] = start[j] if t == first else 0.0
+            if t > first:
+                for i in range(K):
+                    for j in range(K):
+                        now[j] += before[i] * transitions[i, j]
+            largest = logs[t, 0]
+            for j in range(1, K):
+                largest = max(largest, logs[t, j])
+            size = 0.0
+            for j in range(K):
+                now[j] *= np.exp(logs[t, j] - largest)
+                size += now[j]
+            size = max(size, 1e-300)
+            likelihood += largest + np.log(size)
+            for j in range(K):
+                before[j] = now[j] / size
+    return likelihood
+
+
+@compiled
 def likeliest_paths(logs, begins, log_start, log_transitions):  # type: ignore[no-untyped-def]
     """Return the likeliest states of some sequences (Viterbi), and the log-probability of each path with its rows.
 

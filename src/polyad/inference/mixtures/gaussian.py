@@ -106,6 +106,13 @@ def _evaluated(mixture: GaussianMixtureParameters, centre: FloatArray) -> _Evalu
     return _Evaluated(centre, kind, np.hstack([scaled, -precisions / 2, constants[:, None]]), means, roots)
 
 
+def joint_densities(block: Block, mixture: GaussianMixtureParameters, centre: FloatArray) -> FloatArray:
+    """Return log p(component, point) of the points of a block, n x K, worked out from a centre of them."""
+    evaluated = _evaluated(mixture, centre)
+    features = _features(dense_rows(block.rows), centre, evaluated.kind)
+    return np.ascontiguousarray(evaluated.joint(features).T)
+
+
 def gaussian_posterior(source: Source, mixture: GaussianMixtureParameters) -> FloatArray:
     """Return the posterior of each point's component, N x K."""
     return rows(_posterior, source, _evaluated(mixture, mixture.weights @ mixture.means))

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from polyad.base.arrays import FloatArray
+from polyad.base.determined import DETERMINED
 from polyad.models.stopwatch import listed_seconds
 
 
@@ -31,6 +34,11 @@ class MixtureDiagnostics:
         Whether the passes ended by themselves.
     seconds
         Of every step, by name.
+    certainty
+        How well the data determine each component, class or state, from 0 (not at all) to 1, in their order: the
+        squared cosine of the angle by which noise turns what tells it from those nearest to it. Components of the same
+        parameters, components without rows, and components beyond those that there are have about 0. Empty where it is
+        not known (files of older versions).
     """
 
     n_rows: int
@@ -42,6 +50,12 @@ class MixtureDiagnostics:
     n_moves: int
     converged: bool
     seconds: dict[str, float]
+    certainty: FloatArray
+
+    @property
+    def undetermined(self) -> tuple[int, ...]:
+        """Numbers of the components that the data do not determine: others would explain them as well."""
+        return tuple(int(number) for number in np.flatnonzero(self.certainty < DETERMINED))
 
     @property
     def n_passes(self) -> int:
@@ -53,7 +67,9 @@ class MixtureDiagnostics:
         likelihood = f", {self.objective[-1]:.4f} nats per row" if self.objective else ""
         rest = "" if self.converged else ", not converged"
         why = f" ({self.note})" if self.note else ""
+        size = self.certainty.size
+        known = f"; {size - len(self.undetermined)} of {size} components determined" if size else ""
         return (
             f"MixtureDiagnostics({self.n_rows:,} rows; start from {self.start}{why}; {self.n_passes} likelihood "
-            f"passes{likelihood}{rest}; {steps})"
+            f"passes{likelihood}{rest}{known}; {steps})"
         )

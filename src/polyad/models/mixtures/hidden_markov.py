@@ -30,6 +30,7 @@ from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.sequences import checked_sequences
 from polyad.models.recipes.chains import chain_starts, summarise_rows
 from polyad.models.recipes.classes import softening_before
+from polyad.models.recipes.mixture_certainty import chain_certainty
 from polyad.models.stopwatch import StopWatch
 
 EMISSIONS = ("categorical", "gaussian", "poisson", "multinomial")
@@ -168,6 +169,8 @@ class HiddenMarkov(MixtureModel):
         self._set(polished.chain)
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
+        with watch("certainty"):
+            sure = chain_certainty(source, self._chain())
         self.diagnostics_ = MixtureDiagnostics(
             source.n_rows,
             spectrum,
@@ -178,6 +181,7 @@ class HiddenMarkov(MixtureModel):
             0,
             polished.converged,
             watch.seconds,
+            sure,
         )
         return self
 

@@ -1,6 +1,6 @@
 """Mixtures of hidden classes that several views show, by the method of moments, then EM."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -30,6 +30,7 @@ from polyad.models.mixtures.diagnostics import MixtureDiagnostics
 from polyad.models.mixtures.plan import mixture_plan
 from polyad.models.mixtures.views import KINDS, fitted_views, known_views, views_of_table
 from polyad.models.recipes.classes import class_starts, softening_before
+from polyad.models.recipes.mixture_certainty import class_certainty
 from polyad.models.stopwatch import StopWatch
 
 
@@ -169,8 +170,10 @@ class MultiViewMixture(MixtureModel):
         self._set_columns([names_of_columns(view) for view in views])
         if name == "seeds" and not note:
             note = "seeds led to the higher likelihood"
+        with watch("certainty"):
+            sure = class_certainty(source, self._mixture(range(len(kinds))))
         self.diagnostics_ = MixtureDiagnostics(
-            source.n_rows, spectrum, energy, name, note, polished.objective, 0, polished.converged, watch.seconds
+            source.n_rows, spectrum, energy, name, note, polished.objective, 0, polished.converged, watch.seconds, sure
         )
         return self
 
@@ -271,7 +274,11 @@ class MultiViewMixture(MixtureModel):
         if table is not None:
             views = views_by_name(table, self.view_names_)
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
-        return source, ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
+        return source, self._mixture(there)
+
+    def _mixture(self, there: Iterable[int]) -> ClassMixture:
+        """Return the parameters of the views that are there."""
+        return ClassMixture(self.weights_, tuple(self._emission(view) for view in there))
 
     def _emission(self, view: int) -> Emission:
         kind, shown, variances = self.kinds_[view], self.components_[view], self.variances_[view]

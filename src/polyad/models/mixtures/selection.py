@@ -1,6 +1,7 @@
 """How many components, classes or states? The Bayesian information criterion over a range."""
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from polyad.base.determined import UndeterminedWarning
 from polyad.base.plurals import how_many
 from polyad.models.showing import ShownSelection
 
@@ -69,7 +71,9 @@ def select_mixture(
         model = clone(estimator).set_params(n_components=K)
         if n_jobs is not None:
             model.set_params(n_jobs=n_jobs)
-        model.fit(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndeterminedWarning)  # the criterion judges what is one too many
+            model.fit(X)
         found = {"n_components": K, "bic": model.bic(X), "aic": model.aic(X), "score": model.score(X)}
         table.append({**found, "seconds": time.perf_counter() - started})
         if progress is not None:

@@ -36,6 +36,7 @@ from polyad.models.recipes.gaussian import (
     seed_start,
     with_covariances,
 )
+from polyad.models.recipes.mixture_certainty import gaussian_certainty
 from polyad.models.stopwatch import StopWatch
 
 ALONG_MEANS = "seeds along the means"  # told as seeds
@@ -167,6 +168,8 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         self._set(_canonical(polished.mixture))
         if name == "seeds" and not note:
             note = "seeds had the higher likelihood after the first passes"
+        with watch("certainty"):
+            sure = gaussian_certainty(source, self._parameters(), shared=self.shared)
         self.diagnostics_ = MixtureDiagnostics(
             source.n_rows,
             spectrum,
@@ -177,6 +180,7 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
             fitted.n_moves,
             polished.converged,
             watch.seconds,
+            sure,
         )
         return self
 
