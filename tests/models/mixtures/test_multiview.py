@@ -190,6 +190,14 @@ def test_kinds_are_told_from_the_values():
     assert MultiViewMixture(2).fit(named).kinds_ == ["counts", "binary", "gaussian"]
 
 
+def test_whole_numbers_with_gaps_are_categories():
+    codes = [np.array([0.0, 1.0, 2.0, np.nan] * 10), np.array([[3], [0], [None], [1]] * 10, dtype=object)]
+    rounded, values = np.array([1.0, 2.0, 3.0, 4.0] * 10), np.array([0.5, 1.0, 2.0, np.nan] * 10)
+    model = MultiViewMixture(2).fit([*codes, rounded, values, np.array([0.0, 1.0, np.nan, 1.0] * 10)])
+    assert model.kinds_ == ["categorical", "categorical", "gaussian", "gaussian", "binary"]
+    assert [shown.shape[1] for shown in model.components_] == [3, 4, 1, 1, 1]
+
+
 def test_bic_finds_the_number_of_classes():
     views = make_multiview_mixture(2000, (6, 6, 6), 3, kinds=("binary",) * 3, missing=0.1).views
     assert min(range(2, 6), key=lambda K: MultiViewMixture(K).fit(views).bic(views)) == 3
@@ -273,6 +281,16 @@ GOOD = [np.eye(4), np.eye(4) * 0.5, np.eye(4)]
             "View 2 has a missing count",
         ),
         ([*GOOD[:2], np.array([["a"]] * 4)], {"kinds": "gaussian"}, "expected numbers, NaN where"),
+        (
+            [*GOOD[:2], np.array([[1], ["b"]] * 2, dtype=object)],
+            {},
+            "View 2 has 'b' among its values; expected numbers",
+        ),
+        (
+            [*GOOD[:2], np.array(["a", "b"] * 2)],
+            {"kinds": ["binary", "gaussian", "categorical"]},
+            r"View 2 has 'a' among its values; .* Number categories from 0 up first",
+        ),
         (GOOD, {"kinds": "poisson"}, "kinds has 'poisson'"),
         (GOOD, {"kinds": ["binary"]}, "a list of 3, one for each view"),
         (GOOD, {"n_components": 0}, "n_components is 0"),
