@@ -227,6 +227,30 @@ def test_order_of_rows_parts_threads_and_disk_change_no_byte(tmp_path, monkeypat
     assert found(stored) == found(complete)
 
 
+def test_values_left_out_come_from_disk_as_well(tmp_path):
+    draw = make_multiview_mixture(300, (4, 3, 3), 2, kinds=("binary", "gaussian", "counts"), missing=0.1)
+    sources = [arrays_of([draw.views[0]]), arrays_of([draw.views[1]]), count_blocks(draw.views[2])]
+    stored = [write_shards(source, tmp_path / str(number), order="given") for number, source in enumerate(sources)]
+    model, whole = (MultiViewMixture(2, max_iter=10).fit(views) for views in (stored, draw.views))
+    assert model.kinds_ == whole.kinds_
+    assert model.parameter_rows_.tobytes() == whole.parameter_rows_.tobytes()
+
+
+def test_shards_of_another_kind_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.poisson(1.0, (50, 3))
+    counts = write_shards(count_blocks(rows), tmp_path / "counts", order="given")
+    values = write_shards(signal_blocks(rng.standard_normal((50, 3))), tmp_path / "values", order="given")
+    endless = arrays_of([np.full((50, 3), np.inf)])
+    for view, kind, message in (
+        (counts, "categorical", f"View 0 has {(rows.sum(axis=1) > 1).sum()} rows that are not one category each"),
+        (values, "binary", "View 0 has 50 rows that are not 0, 1, or NaN"),
+        (endless, "gaussian", "View 0 has 50 rows that are not finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MultiViewMixture(2, kinds=kind).fit([view] * 3)
+
+
 def test_passes_are_pure():
     runner = Checking()
     draw = make_multiview_mixture(100, (6, 4, 3), 2, missing=0.1)

@@ -82,6 +82,16 @@ def test_other_likelihood_steps_separate_as_well(options):
     assert model.diagnostics_.converged
 
 
+@pytest.mark.parametrize(("n_samples", "K"), [(2000, 3), (4000, 4)])
+def test_steps_with_a_tolerance_go_on_until_it_is_reached(n_samples, K):
+    """The gradient of one score may point where the likelihood of the next one falls: that is no rest yet."""
+    X = make_ica(n_samples, K).X
+    model = ICA(tol=1e-6, polish="full").fit(X)  # a warning would tell that it was not
+    again = ICA(tol=1e-6, polish="full", w_init=model.components_ + 0.02).fit(X)
+    assert model.diagnostics_.converged
+    assert np.allclose(again.components_, model.components_, atol=1e-4)
+
+
 def test_names_of_fastica_and_picard_mean_what_they_mean_there():
     X = make_ica(2000, 3).X
     for one, same in (({}, {"whiten": "unit-variance"}), ({"fun": "logcosh"}, {"fun": "tanh"})):

@@ -18,6 +18,11 @@ from polyad.engine.sources import arrays_of
 
 KINDS = ("counts", "categorical", "binary", "gaussian")
 LEAST_VIEWS = 3
+ROWS_OF = {
+    "categorical": "one category each",
+    "binary": "0, 1, or NaN where nothing was seen",
+    "gaussian": "finite, or NaN where nothing was seen",
+}
 MOST_CATEGORIES = 1 << 24
 
 
@@ -122,7 +127,7 @@ def kind_of(view: Any, name: str) -> str:
     if isinstance(view, Source):
         if is_sparse(view.shard(0).rows):
             return "counts"
-        return "binary" if total(_others_than_binary, view) == 0 else "gaussian"
+        return "binary" if total(_rows_unlike, view, "binary") == 0 else "gaussian"
     parts = list(view) if is_parts(view) else [matrix_of(view, name=name)]
     if is_sparse(parts[0]):
         return "counts"
@@ -147,8 +152,13 @@ def _is_whole(values: NDArray[Any]) -> bool:
     return bool(((seen >= 0) & (seen == np.floor(seen)) & (seen < MOST_CATEGORIES)).all())
 
 
-def _others_than_binary(block: Block) -> int:
-    return 0 if _is_binary(block.rows) else 1
+def _rows_unlike(block: Block, kind: str) -> int:
+    """Return how many rows are none of a view of this kind."""
+    rows = block.rows
+    if kind == "categorical":  # a row without a cell was not seen
+        return int(((block.tokens > 1) | (np.diff(rows.indptr) > 1)).sum())
+    alike = np.isnan(rows) | ((rows == 0) | (rows == 1) if kind == "binary" else np.isfinite(rows))
+    return int((~alike).any(axis=1).sum())
 
 
 def _refuse_unseen(arrays: Sequence[FloatArray], width: int | None, name: str) -> None:
@@ -161,6 +171,8 @@ def view_source(view: Any, kind: str, width: int | None = None, *, name: str) ->
     if isinstance(view, Source):
         if is_sparse(view.shard(0).rows) != (kind in ("counts", "categorical")):
             raise ValueError(f"{name} is a source of another kind than {kind!r}.")
+        if kind != "counts" and (bad := total(_rows_unlike, view, kind)) > 0:
+            raise ValueError(f"{name} has {how_many(bad, 'rows')} that are not {ROWS_OF[kind]}.")
         return view
     if kind == "counts":
         return count_blocks(view, name=name)
