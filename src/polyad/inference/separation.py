@@ -138,7 +138,7 @@ def _newton(
     at_once: bool = False,
 ) -> _Newton:
     """Make quasi-Newton steps with given scores, and then such as are fitted; the first may be the last ``at_once``."""
-    sums, n_steps = _pass(source, mean, unmixing, scores), 0
+    sums, n_steps, own = _pass(source, mean, unmixing, scores), 0, False
     memory: deque[_Turn] = deque(maxlen=REMEMBERED)
     while (gradient := _dependence(sums)) > tol and n_steps < max_steps:
         step = _newton_step(sums, memory)
@@ -149,9 +149,12 @@ def _newton(
             scores = fitted_scores(sums.pieces, source.n_rows, fun)
             sums = sums.with_scores(scores, source.n_rows)
         moved = _improved(source, mean, covariance, unmixing, scores, sums, step)
+        if moved is None and fits and not own:  # a gradient of the scores before may point elsewhere than their own
+            sums, own = _pass(source, mean, unmixing, scores), True
+            continue
         if moved is None:  # rounding alone is left to gain
             break
-        before, (unmixing, sums, made) = sums, moved
+        before, (unmixing, sums, made), own = sums, moved, False
         if not fits:  # of gradients with the same scores
             memory.append(_Turn(made, sums.products - before.products))
         n_steps += 1

@@ -103,6 +103,7 @@ def select_n_components(
     values: Sequence[int] | None = None,
     *,
     estimator: Any = None,
+    lengths: Any = None,
     n_min: int = 2,
     n_max: int = 100,
     n_values: int = 10,
@@ -127,6 +128,9 @@ def select_n_components(
         A mixture (:class:`polyad.SphericalMixture`, :class:`polyad.HiddenMarkov`, :class:`polyad.MultiViewMixture`)
         with the options to use; X is then what its ``fit`` takes, and the Bayesian information criterion decides. None
         is for topics.
+    lengths
+        The number of rows of each sequence, where ``estimator`` is a :class:`polyad.HiddenMarkov` and X holds the rows
+        of all of them.
     n_min, n_max, n_values
         The range.
     random_state
@@ -155,7 +159,13 @@ def select_n_components(
     if estimator is not None:
         from polyad.models.mixtures.selection import select_mixture
 
-        return select_mixture(estimator, X, values, n_min=n_min, n_max=n_max, n_jobs=n_jobs, progress=progress)
+        return select_mixture(
+            estimator, X, values, lengths=lengths, n_min=n_min, n_max=n_max, n_jobs=n_jobs, progress=progress
+        )
+    if lengths is not None:
+        raise ValueError(
+            "lengths is given without an estimator: they are those of sequences, estimator=HiddenMarkov()."
+        )
     with running(n_jobs), working("Selection"):
         with stage("read"):
             # In their own order, so that splits do not depend on how documents came.

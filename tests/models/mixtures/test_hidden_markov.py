@@ -170,6 +170,17 @@ def test_passes_never_lose_and_lists_are_as_good_as_lengths(emission):
     assert np.abs(np.bincount(states, minlength=2) / 4000 - model.stationary_).max() < 0.1
 
 
+@pytest.mark.parametrize("emission", EMISSIONS)
+def test_a_list_of_tables_is_a_list_of_sequences(emission):
+    pandas = pytest.importorskip("pandas")
+    draw = make_hmm(8, 30, 4, 2, emission=emission)
+    tables = [pandas.DataFrame(part) for part in np.split(draw.X, 8)]
+    model = HiddenMarkov(2, emission=emission, max_iter=5)
+    expected = clone(model).fit(draw.X, draw.lengths)
+    assert clone(model).fit(tables).transmat_.tobytes() == expected.transmat_.tobytes()
+    assert np.array_equal(expected.predict(tables), expected.predict(draw.X, draw.lengths))
+
+
 def test_a_stationary_distribution_of_a_cycle():
     assert np.allclose(stationary(np.array([[0.0, 1.0], [1.0, 0.0]])), 0.5)
 
@@ -253,6 +264,20 @@ def test_sequences_too_short_for_windows_are_learned_from_groups(lengths):
         (np.array([0, 1, 1]), [2, 2], {}, "lengths sum to 4, and X has 3 rows"),
         (np.array([0, 1, 1]), [3, 0], {}, r"lengths\[1\] is 0"),
         (np.array([0, 1, 1]), [1.5, 1.5], {}, "a list of whole numbers"),
+        (np.array([0, 1, 1]), 3, {}, "lengths is 3; give the number of rows of each sequence"),
+        ([np.ones((2, 3)), np.ones((4, 3))], [2, 4], {"emission": "gaussian"}, "give the list alone"),
+        (
+            [np.ones((2, 3)), np.ones((4, 2))],
+            None,
+            {"emission": "gaussian"},
+            "Sequence 1 has 2 columns, and sequence 0",
+        ),
+        (
+            [sparse.eye_array(3).tocsr(), sparse.eye_array(2).tocsr()],
+            None,
+            {"emission": "poisson"},
+            "has 2 columns, and",
+        ),
         (np.array([0, 1, 1]), None, {"n_components": 4}, "3 rows, and 4 states"),
         (np.array([0, 1, 1]), None, {"emission": "beta"}, "emission is 'beta'"),
         (np.array([0, 1, 1]), None, {"window": 0}, "window is 0"),

@@ -70,6 +70,45 @@ def test_one_table_with_columns_named_by_view(tmp_path):
         model.predict(table)
 
 
+def test_columns_of_a_table_in_another_order_are_refused():
+    """Found in a table by name, a view must still have the columns of the fit, in their order."""
+    views = make_multiview_mixture(300, (4, 3, 3), 2, kinds=("binary", "gaussian", "binary")).views
+    table = _table(views, "abc")
+    levels = table.copy()
+    levels.columns = pandas.MultiIndex.from_tuples([tuple(name.split(".")) for name in table.columns])
+    mapped = {name: table[[column for column in table if column[0] == name]] for name in "abc"}
+    for data in (table, levels, mapped):
+        model = MultiViewMixture(2).fit(data)
+        turned = {"b": data["b"].iloc[:, ::-1]} if data is mapped else data.iloc[:, ::-1]
+        with pytest.raises(ValueError, match=r"have other feature names .* The columns are the same in another order"):
+            model.predict(turned)
+        assert model.predict(data).shape == (300,)
+    assert np.array_equal(model.predict_proba(levels), model.predict_proba(table))  # "a.0" and ("a", "0") are one name
+
+
+def test_one_table_of_polars_does_as_well():
+    polars = pytest.importorskip("polars")
+    views = make_multiview_mixture(300, (4, 3, 3), 2, kinds=("binary", "gaussian", "binary")).views
+    table = polars.DataFrame({str(name): column.to_numpy() for name, column in _table(views, "abc").items()})
+    model = MultiViewMixture(2).fit(views)
+    for data in (table, table.lazy()):
+        named = MultiViewMixture(2).fit(data)
+        assert named.view_names_ == ("a", "b", "c")
+        assert np.array_equal(named.predict_proba(data), model.predict_proba(views))
+
+
+def test_rows_of_all_sequences_are_judged_with_their_lengths():
+    chain = make_hmm(20, 150, 8, 2, random_state=1)
+    sequences = np.split(chain.X, np.cumsum(chain.lengths)[:-1])
+    listed = select_n_components(sequences, [1, 2], estimator=HiddenMarkov())
+    found = select_n_components(chain.X, [1, 2], estimator=HiddenMarkov(), lengths=chain.lengths)
+    assert [row["bic"] for row in found.table] == [row["bic"] for row in listed.table]
+    with pytest.raises(ValueError, match="SphericalMixture knows no sequences"):
+        select_n_components(chain.X, [1, 2], estimator=SphericalMixture(), lengths=chain.lengths)
+    with pytest.raises(ValueError, match="lengths is given without an estimator"):
+        select_n_components(np.eye(4), [2], lengths=[2, 2])
+
+
 def test_a_view_without_a_value_is_refused():
     views = make_multiview_mixture(100, (4, 3, 3), 2, kinds=("binary", "gaussian", "binary")).views
     with pytest.raises(ValueError, match="View 1 has not one value that was seen"):

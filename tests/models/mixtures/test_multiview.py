@@ -193,6 +193,14 @@ def test_kinds_are_told_from_the_values():
     assert MultiViewMixture(2).fit(named).kinds_ == ["counts", "binary", "gaussian"]
 
 
+def test_whole_numbers_with_gaps_are_categories():
+    codes = [np.array([0.0, 1.0, 2.0, np.nan] * 10), np.array([[3], [0], [None], [1]] * 10, dtype=object)]
+    rounded, values = np.array([1.0, 2.0, 3.0, 4.0] * 10), np.array([0.5, 1.0, 2.0, np.nan] * 10)
+    model = MultiViewMixture(2).fit([*codes, rounded, values, np.array([0.0, 1.0, np.nan, 1.0] * 10)])
+    assert model.kinds_ == ["categorical", "categorical", "gaussian", "gaussian", "binary"]
+    assert [shown.shape[1] for shown in model.components_] == [3, 4, 1, 1, 1]
+
+
 def test_bic_finds_the_number_of_classes():
     views = make_multiview_mixture(2000, (6, 6, 6), 3, kinds=("binary",) * 3, missing=0.1).views
     assert min(range(2, 6), key=lambda K: MultiViewMixture(K).fit(views).bic(views)) == 3
@@ -220,6 +228,30 @@ def test_order_of_rows_parts_threads_and_disk_change_no_byte(tmp_path, monkeypat
         write_shards(source, tmp_path / str(number), order="given")
         stored.append(Shards(tmp_path / str(number)))
     assert found(stored) == found(complete)
+
+
+def test_values_left_out_come_from_disk_as_well(tmp_path):
+    draw = make_multiview_mixture(300, (4, 3, 3), 2, kinds=("binary", "gaussian", "counts"), missing=0.1)
+    sources = [arrays_of([draw.views[0]]), arrays_of([draw.views[1]]), count_blocks(draw.views[2])]
+    stored = [write_shards(source, tmp_path / str(number), order="given") for number, source in enumerate(sources)]
+    model, whole = (MultiViewMixture(2, max_iter=10).fit(views) for views in (stored, draw.views))
+    assert model.kinds_ == whole.kinds_
+    assert model.parameter_rows_.tobytes() == whole.parameter_rows_.tobytes()
+
+
+def test_shards_of_another_kind_are_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.poisson(1.0, (50, 3))
+    counts = write_shards(count_blocks(rows), tmp_path / "counts", order="given")
+    values = write_shards(signal_blocks(rng.standard_normal((50, 3))), tmp_path / "values", order="given")
+    endless = arrays_of([np.full((50, 3), np.inf)])
+    for view, kind, message in (
+        (counts, "categorical", f"View 0 has {(rows.sum(axis=1) > 1).sum()} rows that are not one category each"),
+        (values, "binary", "View 0 has 50 rows that are not 0, 1, or NaN"),
+        (endless, "gaussian", "View 0 has 50 rows that are not finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MultiViewMixture(2, kinds=kind).fit([view] * 3)
 
 
 def test_passes_are_pure():
@@ -276,6 +308,16 @@ GOOD = [np.eye(4), np.eye(4) * 0.5, np.eye(4)]
             "View 2 has a missing count",
         ),
         ([*GOOD[:2], np.array([["a"]] * 4)], {"kinds": "gaussian"}, "expected numbers, NaN where"),
+        (
+            [*GOOD[:2], np.array([[1], ["b"]] * 2, dtype=object)],
+            {},
+            "View 2 has 'b' among its values; expected numbers",
+        ),
+        (
+            [*GOOD[:2], np.array(["a", "b"] * 2)],
+            {"kinds": ["binary", "gaussian", "categorical"]},
+            r"View 2 has 'a' among its values; .* Number categories from 0 up first",
+        ),
         (GOOD, {"kinds": "poisson"}, "kinds has 'poisson'"),
         (GOOD, {"kinds": ["binary"]}, "a list of 3, one for each view"),
         (GOOD, {"n_components": 0}, "n_components is 0"),

@@ -115,6 +115,28 @@ def test_em_is_that_of_scikit_learn(covariance_type):
     assert np.allclose(ours.covariances, peer.covariances_, atol=1e-8)
 
 
+@pytest.mark.parametrize("covariance_type", ["spherical", "diag", "full"])
+def test_names_and_meaning_are_those_of_scikit_learn(covariance_type):
+    X = make_spherical_mixture(300, 4, 3, separation=4.0).X
+    model = SphericalMixture(3, covariance_type=covariance_type, prior_points=0).fit(X)
+    peer = GaussianMixture(3, covariance_type=covariance_type, means_init=model.means_, tol=1e-9).fit(X)
+    peer.weights_, peer.means_, peer.covariances_ = model.weights_, model.means_, model.covariances_
+    peer.precisions_cholesky_ = (
+        np.linalg.cholesky(model.precisions_) if covariance_type == "full" else model.precisions_**0.5
+    )
+    assert np.allclose(model.precisions_.shape, peer.precisions_.shape)
+    identity = np.broadcast_to(np.eye(4), (3, 4, 4)) if covariance_type == "full" else 1.0
+    product = (
+        model.precisions_ @ model.covariances_ if covariance_type == "full" else model.precisions_ * model.covariances_
+    )
+    assert np.allclose(product, identity)
+    for name in ("score_samples", "predict_proba", "predict", "score", "bic", "aic"):
+        assert np.allclose(getattr(model, name)(X), getattr(peer, name)(X)), name
+    assert len(model.lower_bounds_) == model.n_iter_
+    assert model.lower_bounds_[-1] == model.lower_bound_
+    assert abs(model.lower_bound_ - model.score(X)) < 1e-4  # without prior points it is the likelihood
+
+
 def test_separated_components_are_all_found_where_restarts_miss_some():
     draw = make_spherical_mixture(4000, 30, 20, separation=9.0, random_state=3)
     model = SphericalMixture(20).fit(draw.X)
@@ -237,6 +259,7 @@ def test_seeds_are_spread_out_and_copies_do_no_harm():
         (np.eye(5), {"n_components": 0}, "n_components is 0"),
         (np.eye(5), {"n_components": 6}, "X has 5 rows, and 6 components"),
         (np.eye(5), {"covariance_type": "round"}, "covariance_type is 'round'; give one of 'spherical'"),
+        (np.eye(5), {"covariance_type": "tied"}, "give 'full', shared=True"),
         (np.eye(5), {"start": "random"}, "start is 'random'"),
         (np.eye(5), {"tol": -1}, "tol is -1; give a number from 0 up"),
         (np.full((5, 2), np.nan), {}, "value nan at row 0, column 0"),

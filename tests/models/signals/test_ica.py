@@ -82,6 +82,23 @@ def test_other_likelihood_steps_separate_as_well(options):
     assert model.diagnostics_.converged
 
 
+@pytest.mark.parametrize(("n_samples", "K"), [(2000, 3), (4000, 4)])
+def test_steps_with_a_tolerance_go_on_until_it_is_reached(n_samples, K):
+    """The gradient of one score may point where the likelihood of the next one falls: that is no rest yet."""
+    X = make_ica(n_samples, K).X
+    model = ICA(tol=1e-6, polish="full").fit(X)  # a warning would tell that it was not
+    again = ICA(tol=1e-6, polish="full", w_init=model.components_ + 0.02).fit(X)
+    assert model.diagnostics_.converged
+    assert np.allclose(again.components_, model.components_, atol=1e-4)
+
+
+def test_names_of_fastica_and_picard_mean_what_they_mean_there():
+    X = make_ica(2000, 3).X
+    for one, same in (({}, {"whiten": "unit-variance"}), ({"fun": "logcosh"}, {"fun": "tanh"})):
+        assert np.array_equal(ICA(**one).fit(X).components_, ICA(**same).fit(X).components_)
+    assert ICA(tol=np.float32(1e-3)).fit(X).diagnostics_.converged
+
+
 def test_more_channels_than_statistics_are_made_of():
     draw = make_ica(8000, 24, sources=("super", "sub", "skewed"), random_state=1)
     assert amari_distance(ICA().fit(draw.X).components_, draw.mixing) < 0.012
@@ -203,8 +220,12 @@ def test_blocks_are_transformed_as_one_matrix_and_names_are_forgotten():
         (np.eye(5), {"n_components": 1.5}, "n_components is 1.5"),
         (np.eye(5), {"method": "jacoby"}, "method is 'jacoby'"),
         (np.eye(5), {"polish": "slow"}, "polish is 'slow'; give one of 'off', 'fast', 'full'"),
-        (np.eye(5), {"fun": "tanh"}, "fun is 'tanh'; give one of 'adaptive', 'logcosh', 'exp', 'cube'"),
+        (np.eye(5), {"fun": "sinh"}, "fun is 'sinh'; give one of 'adaptive', 'logcosh', 'exp', 'cube'"),
         (np.eye(5), {"tol": 0}, "tol is 0"),
+        (np.eye(5), {"tol": True}, "tol is True"),
+        (np.eye(5), {"w_init": np.eye(5), "polish": "off"}, "polish='off' with noise='none' makes none"),
+        (np.eye(5), {"w_init": np.eye(5), "noise": "gaussian"}, "w_init is where likelihood steps begin"),
+        (np.random.default_rng(0).laplace(size=(20, 3)), {"w_init": "rows"}, "w_init is 'rows'; give K x M numbers"),
         (np.eye(5), {"whiten": False}, "these are not"),
         (np.random.default_rng(0).laplace(size=(20, 3)), {"w_init": np.eye(2)}, "w_init must be K x M, here 3 x 3"),
         (np.random.default_rng(0).laplace(size=(20, 3)), {"w_init": np.ones((3, 3))}, "rows that depend on each other"),

@@ -171,6 +171,7 @@ def test_names_of_columns_are_those_of_any_view_and_kept_in_the_file(tmp_path):
     [
         ([np.eye(4)], {}, "There is 1 view, and 2 or more are needed"),
         (np.eye(4), {}, "The views are one ndarray"),
+        ([np.eye(4), None, np.eye(4)], {}, "View 1 is None: views are exchangeable, leave out"),
         ([np.eye(4), np.eye(4)[:, :3]], {}, r"The views have \[4, 3\] columns"),
         ([np.eye(4), np.full((4, 4), np.nan)], {}, "View 1 has the value nan"),
         ([np.eye(4), -np.eye(4)], {"observation": "poisson"}, "Negative values in data: View 1 has the count"),

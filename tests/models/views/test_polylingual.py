@@ -261,6 +261,7 @@ def test_bad_requests_are_sentences():
     for given, message in (
         ([X], "1 view is given, and aligned texts are two or more"),
         (X, "give a list of them"),
+        ([X, None, Y], "A view is None; only transform, predict and score"),
         ([X, Y[:200]], "300, 200 rows"),
         ([X, -Y], "View 1 has the count -"),
         ([X[:3], Y[:3]], "3 rows, too few for 5 topics"),

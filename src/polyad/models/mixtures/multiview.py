@@ -49,7 +49,8 @@ class MultiViewMixture(MixtureModel):
     kinds
         Of every view: "counts" (sparse or dense, a multinomial distribution over columns), "categorical" (one column of
         whole numbers from 0 up), "binary" (independent columns of 0 and 1) or "gaussian" (independent columns of
-        values); one for all, a list, or "auto", which looks at the values.
+        values); one for all, a list, or "auto", which looks at the values: sparse rows and several columns of whole
+        numbers are counts, one column of whole numbers, with gaps or without, is categorical.
     route
         "direct" whitens each pair of views, contracts along the third and takes the mean of the three; "symmetric"
         turns all views into the first one (Proposition 1 of the spectral LDA paper). More than three views are put
@@ -267,12 +268,12 @@ class MultiViewMixture(MixtureModel):
         self.view_columns_ = columns
 
     def _known(self, views: Any) -> tuple[Source, ClassMixture]:
-        if isinstance(views, list | tuple):
-            for number, (view, names) in enumerate(zip(views, self.view_columns_)):
-                refuse_other_names(view, names, f"view {number}")
         table = views_of_table(views)
         if table is not None:
             views = views_by_name(table, self.view_names_)
+        if isinstance(views, list | tuple):
+            for number, (view, names) in enumerate(zip(views, self.view_columns_)):
+                refuse_other_names(view, names, f"view {number}")
         source, there = known_views(views, self.kinds_, [shown.shape[1] for shown in self.components_])
         return source, self._mixture(there)
 

@@ -48,6 +48,7 @@ def select_mixture(
     X: Any,
     values: Sequence[int] | None,
     *,
+    lengths: Any,
     n_min: int,
     n_max: int,
     n_jobs: int | None,
@@ -62,6 +63,9 @@ def select_mixture(
             f"estimator is {estimator!r}; give a SphericalMixture, a HiddenMarkov or a MultiViewMixture, or leave it "
             "out for topics."
         )
+    if lengths is not None and not hasattr(estimator, "decode"):
+        raise ValueError(f"lengths is given, and {type(estimator).__name__} knows no sequences: leave it out.")
+    data = (X,) if lengths is None else (X, lengths)
     numbers = list(range(n_min, n_max + 1)) if values is None else sorted({int(K) for K in values})
     if not numbers or numbers[0] < 1:
         raise ValueError(f"The numbers of components to judge are {numbers}; give whole numbers from 1 up.")
@@ -73,8 +77,8 @@ def select_mixture(
             model.set_params(n_jobs=n_jobs)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndeterminedWarning)  # the criterion judges what is one too many
-            model.fit(X)
-        found = {"n_components": K, "bic": model.bic(X), "aic": model.aic(X), "score": model.score(X)}
+            model.fit(*data)
+        found = {"n_components": K, "bic": model.bic(*data), "aic": model.aic(*data), "score": model.score(*data)}
         table.append({**found, "seconds": time.perf_counter() - started})
         if progress is not None:
             progress(len(table), len(numbers))

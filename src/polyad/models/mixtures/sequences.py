@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from polyad.base.plurals import how_many
 from polyad.engine import Source, count_blocks, signal_blocks
 from polyad.engine.blocks import canonical_rows, is_sparse
 
@@ -28,11 +29,14 @@ def checked_sequences(
     n_symbols
         Symbols that are known; None for as many as there are.
     """
+    if lengths is not None and _is_list_of_tables(X):
+        raise ValueError(
+            "X is a list of sequences, which have their own lengths, and lengths is given as well: give the list "
+            "alone, or the rows of all sequences under each other."
+        )
     if lengths is None and not isinstance(X, Source) and is_list_of_sequences(X, emission):
         parts = [_rows(part, emission) for part in X]
-        for number, part in enumerate(parts):
-            if part.shape[0] == 0:
-                raise ValueError(f"Sequence {number} is empty: leave it out, or give it at least one row.")
+        _refuse_unlike(parts)
         lengths = [part.shape[0] for part in parts]
         X = sparse.vstack(parts, format="csr") if is_sparse(parts[0]) else np.concatenate(parts)
     source = _source(X, emission, n_symbols)
@@ -43,11 +47,32 @@ def is_list_of_sequences(X: Any, emission: str) -> bool:
     """Tell a list of sequences from one nested list of rows."""
     if not isinstance(X, list | tuple) or len(X) == 0:
         return False
-    if any(isinstance(part, np.ndarray) or is_sparse(part) for part in X):
+    if any(_is_array(part) for part in X):
         return True
     if emission == "categorical":
         return all(isinstance(part, list | tuple) for part in X) and any(len(part) != 1 for part in X)
     return all(isinstance(part, list | tuple) and (len(part) == 0 or np.ndim(part[0]) == 1) for part in X)
+
+
+def _is_array(part: Any) -> bool:
+    """Tell an array, a sparse array or a table from a list and from a number of NumPy."""
+    return is_sparse(part) or (hasattr(part, "__array__") and len(getattr(part, "shape", ())) > 0)
+
+
+def _is_list_of_tables(X: Any) -> bool:
+    return isinstance(X, list | tuple) and any(_is_array(part) and len(part.shape) == 2 for part in X)
+
+
+def _refuse_unlike(parts: Sequence[Any]) -> None:
+    """Refuse sequences without a row, or of other columns than the first one."""
+    for number, part in enumerate(parts):
+        if part.shape[0] == 0:
+            raise ValueError(f"Sequence {number} is empty: leave it out, or give it at least one row.")
+        found, first = (
+            how_many(one.shape[1], "columns") if one.ndim == 2 else "no columns" for one in (part, parts[0])
+        )
+        if part.shape[1:] != parts[0].shape[1:]:
+            raise ValueError(f"Sequence {number} has {found}, and sequence 0 has {first}: they must be the same.")
 
 
 def _rows(part: Any, emission: str) -> Any:
@@ -117,7 +142,10 @@ def _indicators(symbols: NDArray[Any], n_symbols: int | None) -> sparse.csr_arra
 def _checked_lengths(lengths: Any, n_rows: int) -> NDArray[np.int64]:
     if lengths is None:
         return np.array([n_rows], np.int64)
-    sizes = np.asarray(lengths if isinstance(lengths, np.ndarray | Sequence) else list(lengths))
+    listed = (
+        lengths if isinstance(lengths, np.ndarray | Sequence) or not hasattr(lengths, "__iter__") else list(lengths)
+    )
+    sizes = np.asarray(listed)
     if sizes.ndim != 1 or sizes.size == 0 or sizes.dtype.kind not in "iu":
         raise ValueError(f"lengths is {lengths!r}; give the number of rows of each sequence, a list of whole numbers.")
     if sizes.min() < 1:

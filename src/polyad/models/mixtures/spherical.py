@@ -86,8 +86,11 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         K variances ("spherical"), K x M ("diag") or K x M x M ("full").
     covariance_rows_
         The same with one row for each component.
-    converged_, n_iter_, lower_bound_
-        Whether EM came to rest, its passes, and the mean log-likelihood of a point that the last of them found.
+    precisions_
+        Inverses of the covariances, in their shape.
+    converged_, n_iter_, lower_bounds_, lower_bound_
+        Whether EM came to rest, its passes, and what each and the last of them found: the mean log-likelihood of a
+        point, with the prior points.
     diagnostics_
         A :class:`polyad.models.mixtures.MixtureDiagnostics`.
 
@@ -234,11 +237,25 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
 
     @property
     def lower_bound_(self) -> float:
-        """Mean log-likelihood of a point that the last pass of EM found."""
+        """Mean log-likelihood of a point, with the prior points, that the last pass of EM found."""
         return self.diagnostics_.objective[-1] if self.diagnostics_.objective else float("-inf")
+
+    @property
+    def lower_bounds_(self) -> list[float]:
+        """The same of every pass."""
+        return list(self.diagnostics_.objective)
+
+    @property
+    def precisions_(self) -> FloatArray:
+        """Inverses of the covariances, in their shape."""
+        return np.linalg.inv(self.covariances_) if self.covariances_.ndim == 3 else 1 / self.covariances_
 
     def _refuse_bad_parameters(self) -> None:
         refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "reg_covar", "prior_points"))
+        if self.covariance_type == "tied":
+            raise ValueError(
+                "covariance_type is 'tied'; for one covariance of all components give 'full', shared=True."
+            )
         refuse_unknown("covariance_type", self.covariance_type, COVARIANCE_TYPES)
         refuse_unknown("start", self.start, ("auto", "moments", "seeds"))
 

@@ -1,6 +1,7 @@
 """Views of different kinds as they come, checked once on the way in."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,17 @@ from polyad.base.plurals import how_many, there_are
 from polyad.engine import Block, Source, aligned, count_blocks, total
 from polyad.engine.blocks import canonical_rows, is_sparse
 from polyad.engine.checks import is_parts
-from polyad.engine.inputs import matrix_of, refuse_texts
+from polyad.engine.inputs import is_lazy_frame, matrix_of, refuse_texts
 from polyad.engine.sources import arrays_of
 
 KINDS = ("counts", "categorical", "binary", "gaussian")
 LEAST_VIEWS = 3
+ROWS_OF = {
+    "categorical": "one category each",
+    "binary": "0, 1, or NaN where nothing was seen",
+    "gaussian": "finite, or NaN where nothing was seen",
+}
+MOST_CATEGORIES = 1 << 24
 
 
 def checked_kinds(kinds: Any, n_views: int) -> list[str | None]:
@@ -53,13 +60,22 @@ def views_of_table(table: Any) -> dict[str, Any] | None:
     """
     if isinstance(table, Mapping):
         return {str(name): view for name, view in table.items()}
-    if not (hasattr(table, "columns") and hasattr(table, "loc")):
+    table = table.collect() if is_lazy_frame(table) else table
+    by_place = hasattr(table, "iloc")
+    if not (hasattr(table, "columns") and (by_place or hasattr(table, "select"))):
         return None
+    given_names = list(table.columns)
+    names = [".".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in given_names]
+    if by_place:  # two levels of names become one, which a view is known by as well
+        table = table.set_axis(names, axis=1)
     columns: dict[str, list[int]] = {}
-    for place, name in enumerate(table.columns):
-        view = str(name[0] if isinstance(name, tuple) else str(name).split(".", 1)[0])
+    for place, (name, given) in enumerate(zip(names, given_names)):
+        view = str(given[0]) if isinstance(given, tuple) else name.split(".", 1)[0]
         columns.setdefault(view, []).append(place)
-    return {view: table.iloc[:, places] for view, places in columns.items()}
+    return {
+        view: table.iloc[:, places] if by_place else table.select([names[place] for place in places])
+        for view, places in columns.items()
+    }
 
 
 def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
@@ -111,18 +127,19 @@ def kind_of(view: Any, name: str) -> str:
     if isinstance(view, Source):
         if is_sparse(view.shard(0).rows):
             return "counts"
-        return "binary" if total(_others_than_binary, view) == 0 else "gaussian"
+        return "binary" if total(_rows_unlike, view, "binary") == 0 else "gaussian"
     parts = list(view) if is_parts(view) else [matrix_of(view, name=name)]
     if is_sparse(parts[0]):
         return "counts"
-    arrays = [np.asarray(part) for part in parts]
-    if any(array.dtype.kind not in "biufO" for array in arrays):
-        raise ValueError(f"{name} has dtype {arrays[0].dtype}; expected numbers, NaN where nothing was seen.")
+    arrays = [_numbers(part, name) for part in parts]
+    one_column = arrays[0].ndim == 1 or arrays[0].shape[1:] == (1,)
+    if all(_is_binary(array) for array in arrays):
+        return "binary"
     if all(array.dtype.kind in "biu" for array in arrays):
-        if all(_is_binary(array) for array in arrays):
-            return "binary"
-        return "categorical" if arrays[0].ndim == 1 or arrays[0].shape[1] == 1 else "counts"
-    return "binary" if all(_is_binary(np.asarray(array, dtype=np.float64)) for array in arrays) else "gaussian"
+        return "categorical" if one_column else "counts"
+    # A gap makes floats of whole numbers; counts have no gaps.
+    gaps = any(np.isnan(array).any() for array in arrays if array.dtype.kind == "f")
+    return "categorical" if one_column and gaps and all(_is_whole(array) for array in arrays) else "gaussian"
 
 
 def _is_binary(values: NDArray[Any]) -> bool:
@@ -130,8 +147,18 @@ def _is_binary(values: NDArray[Any]) -> bool:
     return bool(((seen == 0) | (seen == 1)).all())
 
 
-def _others_than_binary(block: Block) -> int:
-    return 0 if _is_binary(block.rows) else 1
+def _is_whole(values: NDArray[Any]) -> bool:
+    seen = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    return bool(((seen >= 0) & (seen == np.floor(seen)) & (seen < MOST_CATEGORIES)).all())
+
+
+def _rows_unlike(block: Block, kind: str) -> int:
+    """Return how many rows are none of a view of this kind."""
+    rows = block.rows
+    if kind == "categorical":  # a row without a cell was not seen
+        return int(((block.tokens > 1) | (np.diff(rows.indptr) > 1)).sum())
+    alike = np.isnan(rows) | ((rows == 0) | (rows == 1) if kind == "binary" else np.isfinite(rows))
+    return int((~alike).any(axis=1).sum())
 
 
 def _refuse_unseen(arrays: Sequence[FloatArray], width: int | None, name: str) -> None:
@@ -141,10 +168,11 @@ def _refuse_unseen(arrays: Sequence[FloatArray], width: int | None, name: str) -
 
 def view_source(view: Any, kind: str, width: int | None = None, *, name: str) -> Source:
     """Return a view as a source: counts and categories sparse, others dense with NaN where nothing was seen."""
-    refuse_texts(view, name)
     if isinstance(view, Source):
         if is_sparse(view.shard(0).rows) != (kind in ("counts", "categorical")):
             raise ValueError(f"{name} is a source of another kind than {kind!r}.")
+        if kind != "counts" and (bad := total(_rows_unlike, view, kind)) > 0:
+            raise ValueError(f"{name} has {how_many(bad, 'rows')} that are not {ROWS_OF[kind]}.")
         return view
     if kind == "counts":
         return count_blocks(view, name=name)
@@ -165,13 +193,27 @@ def view_source(view: Any, kind: str, width: int | None = None, *, name: str) ->
 
 
 def _values(part: Any, name: str) -> FloatArray:
-    dense = part.toarray() if is_sparse(part) else np.asarray(part)
-    if dense.dtype.kind not in "biufO":
-        raise ValueError(f"{name} has dtype {dense.dtype}; expected numbers, NaN where nothing was seen.")
-    values = np.ascontiguousarray(dense, dtype=np.float64)
+    values = np.ascontiguousarray(part.toarray() if is_sparse(part) else _numbers(part, name), dtype=np.float64)
     values = values[:, None] if values.ndim == 1 else values
     if values.ndim != 2 or values.size == 0:
         raise ValueError(f"{name} has the shape {values.shape}; expected samples x columns, at least one of each.")
+    return values
+
+
+def _numbers(part: Any, name: str) -> NDArray[Any]:
+    """Return values as an array of numbers, or say that categories are to be numbered first."""
+    values = np.asarray(part)
+    try:
+        values = values.astype(np.float64) if values.dtype.kind == "O" else values
+        is_numbers = values.dtype.kind in "biuf"
+    except (ValueError, TypeError):
+        is_numbers = False
+    if not is_numbers:
+        odd = next((value for value in values.ravel().tolist() if not isinstance(value, Number)), values.dtype)
+        raise ValueError(
+            f"{name} has {odd!r} among its values; expected numbers, NaN where nothing was seen. Number categories "
+            "from 0 up first, for example with scikit-learn's OrdinalEncoder."
+        )
     return values
 
 
@@ -192,7 +234,7 @@ def _codes(values: FloatArray, width: int | None, name: str) -> FloatArray:
             f"{name} has {values.shape[1]} columns; a categorical view has one, of whole numbers from 0 up."
         )
     codes = values[:, 0]
-    bad = ~(np.isnan(codes) | ((codes >= 0) & (codes == np.floor(codes)) & (codes < 1 << 24)))
+    bad = ~(np.isnan(codes) | ((codes >= 0) & (codes == np.floor(codes)) & (codes < MOST_CATEGORIES)))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(

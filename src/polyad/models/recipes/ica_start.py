@@ -136,7 +136,10 @@ def warn_where_halves_disagree(source: Source, unmix: Callable[[Source], FloatAr
 
 def start_of_user(w_init: Any, whitening: moments.SignalWhitening) -> Start:
     """Return the unmixing matrix a user gave, made orthogonal for white signals."""
-    given = np.asarray(w_init, dtype=np.float64)
+    try:
+        given = np.asarray(w_init, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise ValueError(f"w_init is {w_init!r}; give K x M numbers, an unmixing matrix to begin at.") from None
     if given.shape != whitening.whitener.shape or not np.isfinite(given).all():
         raise ValueError(
             f"w_init must be K x M, here {' x '.join(map(str, whitening.whitener.shape))}, without missing values; it "

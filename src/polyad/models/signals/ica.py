@@ -1,5 +1,6 @@
 """Independent component analysis by the method of moments."""
 
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -48,6 +49,7 @@ SHARE_OF_NOISE = 0.05  # of the sampling error of a product of sources: closer i
 # Nats of the likelihood of all rows for each entry of the matrix: a step that promises less is the last, and finds most
 # of it. Noise moves the likelihood by a half for each.
 ENOUGH = 0.02
+SAME_CONTRAST = {"tanh": "logcosh"}  # as Picard calls it
 NOT_WHITE = 0.1  # how far a covariance may be from the identity for signals that are called white
 
 
@@ -75,9 +77,11 @@ class ICA(FactorModel):
         are made with ``noise="gaussian"``, which a likelihood without noise does not fit.
     fun
         The densities of the likelihood steps: "adaptive" fits one to each source; "logcosh", "exp" and "cube" are the
-        contrasts of FastICA and Picard, with a factor for each source that fits heavy and light tails.
+        contrasts of FastICA and Picard, which calls the first "tanh", with a factor for each source that fits heavy
+        and light tails.
     whiten
-        False where the signals are white and centred already; they are then taken as they are.
+        True, which FastICA calls "unit-variance"; or False where the signals are white and centred already, which are
+        then taken as they are.
     tol
         Likelihood steps end when no two sources have ``E[score(y_i) y_j]`` above this; None for a twentieth of its
         sampling error, 1 / sqrt(N). With 1e-8 and ``polish="full"`` fits from any start agree to about 1e-7.
@@ -128,7 +132,7 @@ class ICA(FactorModel):
         noise: Literal["none", "gaussian"] = "none",
         polish: str = "fast",
         fun: str = "adaptive",
-        whiten: bool = True,
+        whiten: bool | Literal["unit-variance"] = True,
         tol: float | None = None,
         w_init: ArrayLike | None = None,
         method: str | Diagonaliser | SimilarityDiagonaliser | None = None,
@@ -193,7 +197,7 @@ class ICA(FactorModel):
                     self.mean_,
                     covariance,
                     unmixing,
-                    fun=self.fun,
+                    fun=SAME_CONTRAST.get(self.fun, self.fun),
                     tol=tol,
                     max_fixed=0 if start.statistics == BOTH and self.fun == "adaptive" else 64,
                     max_newton=MOST_STEPS[self.polish],
@@ -303,14 +307,21 @@ def _refuse_unknown(model: ICA) -> None:
         "statistics": STATISTICS,
         "noise": ("none", "gaussian"),
         "polish": ("off", *MOST_STEPS),
-        "fun": ("adaptive", *CONTRASTS),
-        "whiten": (True, False),
+        "fun": ("adaptive", *CONTRASTS, *SAME_CONTRAST),
+        "whiten": (True, False, "unit-variance"),
     }
     for name, values in known.items():
         if (value := getattr(model, name)) not in values:
             raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, values))}.")
-    if model.tol is not None and not (isinstance(model.tol, float | int) and model.tol > 0):
+    if model.tol is not None and not (
+        isinstance(model.tol, Real) and not isinstance(model.tol, bool) and model.tol > 0
+    ):
         raise ValueError(f"tol is {model.tol!r}; give a number above 0, or None.")
+    if model.w_init is not None and not model._polishes:
+        raise ValueError(
+            f"w_init is where likelihood steps begin, and polish={model.polish!r} with noise={model.noise!r} makes "
+            "none: leave it out, or make steps."
+        )
 
 
 def _pca_whitener(covariance: FloatArray, n_components: int | None) -> tuple[FloatArray, FloatArray]:

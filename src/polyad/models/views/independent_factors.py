@@ -351,6 +351,9 @@ def _refuse_few(views: Any, least: int) -> None:
         raise ValueError(
             f"{there_are(len(views), 'views')}, and {least} or more are needed: what they share is learnt."
         )
+    absent = [number for number, view in enumerate(views) if view is None]
+    if absent:
+        raise ValueError(f"View {absent[0]} is None: views are exchangeable, leave out one that is not there.")
 
 
 def _source_of(views: Any, counts: bool, least: int) -> Source:

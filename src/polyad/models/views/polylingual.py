@@ -456,6 +456,8 @@ def _listed(views: Any, at_least: int = 2) -> list[Any]:
             f"{len(views)} view is given, and aligned texts are two or more: fit([X1, X2, ...]). For one text there is "
             "LDA."
         )
+    if at_least > 1 and any(view is None for view in views):
+        raise ValueError("A view is None; only transform, predict and score take views that are not there.")
     return list(views)
 
 
