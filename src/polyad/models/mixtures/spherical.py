@@ -252,7 +252,8 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
 
     def _refuse_bad_parameters(self) -> None:
         refuse_bad_numbers(self, whole={"n_components": 1, "max_iter": 0}, numbers=("tol", "reg_covar", "prior_points"))
-        if self.covariance_type == "tied":
+        asked: str = self.covariance_type  # a user of GaussianMixture may hand in another one
+        if asked == "tied":
             raise ValueError(
                 "covariance_type is 'tied'; for one covariance of all components give 'full', shared=True."
             )

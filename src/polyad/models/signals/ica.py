@@ -1,6 +1,5 @@
 """Independent component analysis by the method of moments."""
 
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -313,10 +312,9 @@ def _refuse_unknown(model: ICA) -> None:
     for name, values in known.items():
         if (value := getattr(model, name)) not in values:
             raise ValueError(f"{name} is {value!r}; give one of {', '.join(map(repr, values))}.")
-    if model.tol is not None and not (
-        isinstance(model.tol, Real) and not isinstance(model.tol, bool) and model.tol > 0
-    ):
-        raise ValueError(f"tol is {model.tol!r}; give a number above 0, or None.")
+    tol: Any = model.tol  # whatever a user hands in
+    if tol is not None and not (isinstance(tol, int | float | np.number) and not isinstance(tol, bool) and tol > 0):
+        raise ValueError(f"tol is {tol!r}; give a number above 0, or None.")
     if model.w_init is not None and not model._polishes:
         raise ValueError(
             f"w_init is where likelihood steps begin, and polish={model.polish!r} with noise={model.noise!r} makes "

@@ -272,7 +272,8 @@ class LDA(TopicModel):
         """
         if not hasattr(self, "components_"):
             return self.fit(X)
-        if isinstance(forget, str) or not 0 <= forget < 1:
+        given: Any = forget  # whatever a user hands in
+        if isinstance(given, str) or not 0 <= given < 1:
             raise ValueError(f"forget is {forget!r}; give a share from 0 to below 1.")
         words, before = self.vocabulary_, tokens_of(self).kept(1 - forget)
         model = copied(self)  # what went wrong half way must leave no trace
