@@ -70,8 +70,8 @@ def test_two_files_are_the_topics_of_fit2(polyad, files, tmp_path):
         (["en.txt", "fr.txt", "--aligned", "--model", "single-topic"], 2, "learns the topics of LDA"),
         (["en.txt", "fr.txt", "--aligned", "--background"], 2, "--background is for one corpus"),
         (["en.txt", "fr.txt", "--aligned", "--resume"], 2, "name it with --checkpoint"),
-        (["en.txt", "fr.txt", "--aligned", "--workers", "2"], 2, "a cluster reads shards"),
-        (["en.txt", "fr.txt", "--aligned", "--scheduler", "tcp://a:1"], 2, "a cluster reads shards"),
+        (["en.txt", "fr.txt", "--aligned", "--workers", "2"], 2, "on this machine alone"),
+        (["en.txt", "fr.txt", "--aligned", "--scheduler", "tcp://a:1"], 2, "on this machine alone"),
         (["en.txt", "fr.txt", "--aligned", "--memory", "1kB"], 1, "This fit needs about"),
         (["en.txt", "fr.txt", "--aligned", "--memory", "much"], 2, "--memory is 'much'"),
         (["en.txt", "fr.txt", "--aligned", "--method", "svtd"], 2, "--method is 'svtd'"),
@@ -216,5 +216,8 @@ def test_a_page_of_shards_in_orders_of_their_own_is_refused(polyad, files, tmp_p
         assert polyad("index", file, "-o", shards[-1], "--stop-words", "none", "-q").code == 0
     done = polyad("report", model, *shards, "-o", tmp_path / "page.html")
     assert done.code == 1
-    assert "do not belong together" in done.err.replace("\n", " ")
+    told = done.err.replace("\n", " ")
+    assert "do not belong together" in told
+    assert "Give the corpora that these shards were made of instead" in told
+    assert "polyad.engine" not in told
     assert not (tmp_path / "page.html").exists()

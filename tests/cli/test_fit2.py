@@ -366,6 +366,24 @@ def test_ids_can_be_ignored(polyad, faulty, paired):
     assert polyad("transform", paired, faulty / "left.csv", "other.csv", "--ignore-ids", "-q").code == 0
 
 
+def test_ids_of_one_side_in_another_order_can_be_ignored(polyad, tmp_path):
+    """Nobody but the user knows that rows belong together which have the same ids in another order."""
+    files = []
+    for name, texts, ids in zip(("left", "right"), paired_texts(), (range(DOCUMENTS), range(DOCUMENTS)[::-1])):
+        files.append(tmp_path / f"{name}.jsonl")
+        files[-1].write_text("\n".join(json.dumps({"id": f"d{n}", "text": text}) for n, text in zip(ids, texts)))
+    out = tmp_path / "m.polyad"
+    refused = polyad("fit2", *files, "-k", 3)
+    assert (refused.code, "--ignore-ids" in refused.err) == (1, True)
+    aligned = polyad("fit", *files, "--aligned", "-k", 3)
+    assert (aligned.code, "--ignore-ids" in aligned.err) == (1, False), "which polyad fit does not have"
+    done = polyad("fit2", *files, "-k", 3, "--ignore-ids", "-o", out, "--json")
+    assert done.code == 0, done.err
+    assert done.json()["topics"][0]["example"]["id"].startswith("d")
+    for command in ("transform", "topics", "evaluate"):
+        assert polyad(command, out, *files, "--ignore-ids", "-q").code == 0, command
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -90,6 +90,21 @@ def test_numbers_that_cannot_be_judged_are_told():
         found = select_n_components(counts, [2, 3, 70, 500])
     assert [row["n_components"] for row in found.table][:2] == [2, 3]
     assert told[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"so many topics: 51, 52, 53, \.\.\., 63\."):
+        select_n_components(counts, [2, *range(51, 64)])
+
+
+def test_numbers_beyond_the_words_of_a_half_and_beyond_its_rank():
+    """Two things bound what can be judged, and the second was an error."""
+    counts = make_lda(200, 60, 3, length=50, prior=0.2).counts
+    assert [row["n_components"] for row in select_n_components(counts, n_max=60).table][:2] == [2, 3]
+
+
+def test_numbers_come_in_any_form():
+    counts = make_lda(200, 60, 3, length=50, prior=0.2).counts
+    judged = [row["n_components"] for row in select_n_components(counts, [2, 3, 4]).table]
+    for values in (np.arange(2, 5), iter((2, 3, 4)), (2.0, 3.0, 4.0)):
+        assert [row["n_components"] for row in select_n_components(counts, values).table] == judged
 
 
 def test_align_pairs_topics():

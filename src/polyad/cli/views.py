@@ -100,7 +100,7 @@ def _numbers(path: str, names: Sequence[str], n_corpora: int, given: Sequence[st
 def read_views(views: Sequence[GivenView], sides: Sides, running: Running, shown: Shown) -> list[Corpus]:
     """Read corpora over the words of their views, and refuse those that do not belong together."""
     from polyad.corpus import CorpusSource
-    from polyad.corpus.pairs import check_lengths, check_pairs
+    from polyad.corpus.pairs import check_lengths, check_pairs, with_one_list_of_ids
 
     read = []
     for view in views:
@@ -111,7 +111,7 @@ def read_views(views: Sequence[GivenView], sides: Sides, running: Running, shown
     for view, corpus in zip(views[1:], read[1:]):
         check_lengths([views[0].side, view.side], read[0], corpus, ignore_ids=sides.ignore_ids)
         check_pairs([views[0].side, view.side], read[0], corpus, ignore_ids=sides.ignore_ids)
-    return read
+    return with_one_list_of_ids(read) if sides.ignore_ids else read
 
 
 def shares_of(model: Any, counts: Mapping[int, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Corpora whose documents belong together, row by row: whether they fit, and blocks of them with the same rows."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from polyad.corpus.corpus import Corpus
 
@@ -17,7 +18,15 @@ def check_lengths(names: Sequence[object], left: Corpus, right: Corpus, *, ignor
     )
 
 
-def check_pairs(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_ids: bool, start: int = 0) -> None:
+def check_pairs(
+    names: Sequence[object],
+    left: Corpus,
+    right: Corpus,
+    *,
+    ignore_ids: bool,
+    start: int = 0,
+    can_be_ignored: bool = True,
+) -> None:
     """Refuse documents that do not belong together, as far as their ids tell.
 
     Parameters
@@ -30,6 +39,8 @@ def check_pairs(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_
         Whether rows belong together whatever their ids are.
     start
         The number of the first of the documents.
+    can_be_ignored
+        Whether who calls can have ids ignored, and is told of that.
     """
     numbered = any(_numbered(corpus.ids, start) for corpus in (left, right))
     bad = sum(corpus.report.reading.bad for corpus in (left, right) if corpus.report.reading is not None)
@@ -40,10 +51,19 @@ def check_pairs(names: Sequence[object], left: Corpus, right: Corpus, *, ignore_
         )
     at = None if ignore_ids else _first_difference(left.ids, right.ids, start)
     if at is not None:
+        advice = " ignore_ids=True pairs rows whatever their ids are." if can_be_ignored else ""
         raise ValueError(
             f"row {start + at + 1} is {_ids_of(left, right, at)} ({names[0]} and {names[1]}); documents that belong "
-            "together must be in the same row. ignore_ids=True pairs rows whatever their ids are."
+            f"together must be in the same row.{advice}"
         )
+
+
+def with_one_list_of_ids(corpora: Sequence[Corpus]) -> list[Corpus]:
+    """Return corpora whose rows belong together whatever their ids are: all have those of the first.
+
+    Shards are returned as they are.
+    """
+    return [corpora[0], *(replace(one, ids=corpora[0].ids) if isinstance(one, Corpus) else one for one in corpora[1:])]
 
 
 def aligned_blocks(

@@ -181,7 +181,7 @@ def _of_words(concentration: float, failure: float) -> Callable[[int], tuple[flo
     at_one = sample_accuracy(np.full(1, 3.0), failure=failure)
 
     def accuracy(n_documents: int) -> tuple[float, float]:
-        root = np.sqrt(n_documents)
+        root = np.sqrt(float(n_documents))  # there may be more of them than an integer of NumPy holds
         bounds = SampleAccuracy(at_one.first / root, at_one.second / root, at_one.third / root)
         return lda_accuracy(bounds, concentration)
 
@@ -200,7 +200,7 @@ def _discrete_ica(D: FloatArray, c: FloatArray, rate: float, failure: float) -> 
 
 
 def _refuse_bad(D: FloatArray, c: FloatArray, model: str, length: float | None, error: float, failure: float) -> None:
-    if D.ndim != 2 or not np.isfinite(D).all() or D.min() < 0 or np.abs(D.sum(axis=1) - 1).max() > 1e-6:
+    if D.ndim != 2 or D.size == 0 or not np.isfinite(D).all() or D.min() < 0 or np.abs(D.sum(axis=1) - 1).max() > 1e-6:
         raise ValueError(f"components have the shape {D.shape}; give topics, K x M, rows of probabilities.")
     if c.shape != (len(D),) or not (np.isfinite(c) & (c > 0)).all():
         raise ValueError(f"prior is {c!r}; give {len(D)} positive numbers, one for each topic.")

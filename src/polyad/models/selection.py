@@ -11,7 +11,7 @@ import numpy as np
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
 from polyad.base.plurals import how_many
-from polyad.decompose import RankError, diagonaliser, simplex_rows, whiten
+from polyad.decompose import RankError, Whitening, diagonaliser, simplex_rows, whiten
 from polyad.engine import Planned, Source, count_blocks, every, expect, ordered_by_content, resident, stage, working
 from polyad.inference.heldout import completion_bits
 from polyad.inference.polish import polish
@@ -80,12 +80,7 @@ class _Half:
             strict=False,
             few_products=source.passes_are_dear,
         )
-        try:
-            self.whitener = whiten_in_metric(n_max).whitener
-        except RankError as error:
-            if error.supported == 0:
-                raise
-            self.whitener = whiten_in_metric(error.supported).whitener
+        self.whitener = _widest_whitener(whiten_in_metric, n_max)
         self.images = moments.second @ self.whitener.T  # S W', M x n_max
         self.tensor = moments.third(self.whitener, self.images)
 
@@ -166,6 +161,7 @@ def select_n_components(
         raise ValueError(
             "lengths is given without an estimator: they are those of sequences, estimator=HiddenMarkov()."
         )
+    values = None if values is None else [int(K) for K in values]
     with running(n_jobs), working("Selection"):
         with stage("read"):
             # In their own order, so that splits do not depend on how documents came.
@@ -194,6 +190,17 @@ def select_n_components(
     return Selection(table, recommended, reason, spectrum)
 
 
+def _widest_whitener(whitened: Callable[[int], Whitening], n_directions: int) -> FloatArray:
+    """Return the whitener of so many directions, or of as many as there are: fewer words, then a lower rank."""
+    while True:
+        try:
+            return whitened(n_directions).whitener
+        except RankError as error:
+            if not 0 < error.supported < n_directions:
+                raise
+            n_directions = error.supported
+
+
 def _candidates(values: Sequence[int] | None, n_min: int, n_max: int, n_values: int, source: Source) -> list[int]:
     limit = min(source.n_rows * 2 // 5, source.n_columns)  # each half of the training part must have enough documents
     if values is None:
@@ -215,7 +222,8 @@ def _warn_of_those_left_out(values: Sequence[int] | None, judged: Sequence[int])
     """Name the numbers that were asked for, one by one, and cannot be judged."""
     left_out = [str(K) for K in sorted(set(values or ())) if K not in judged]
     if left_out and judged:
-        warn_caller(f"These documents are too few or too alike to judge so many topics: {', '.join(left_out)}.")
+        shown = ", ".join(left_out if len(left_out) <= 10 else [*left_out[:3], "...", left_out[-1]])
+        warn_caller(f"These documents are too few or too alike to judge so many topics: {shown}.")
 
 
 def _splits(source: Source) -> list[Source]:

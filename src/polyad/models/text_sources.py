@@ -79,11 +79,14 @@ def read_once(X: Any) -> Any:
 
 
 def refuse_other_documents(views: Sequence[Any]) -> None:
-    """Refuse corpora that have the same documents in different orders, as far as their names tell."""
+    """Refuse corpora that have the same documents in different orders, as far as their names tell.
+
+    Names that come twice are those of groups, and not of documents.
+    """
     known = [(number, view.ids) for number, view in enumerate(views) if isinstance(view, Corpus)]
     for number, names in known[1:]:
         first, expected = known[0]
-        if names != expected and len(names) == len(expected) and set(names) == set(expected):
+        if names != expected and len(names) == len(expected) == len(set(names)) and set(names) == set(expected):
             row = next(row for row, (a, b) in enumerate(zip(expected, names)) if a != b)
             raise ValueError(
                 f"View {first} and view {number} have the same documents in different orders: row {row} is "

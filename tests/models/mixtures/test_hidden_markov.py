@@ -264,6 +264,8 @@ def test_sequences_too_short_for_windows_are_learned_from_groups(lengths):
         (np.array([0, 1, 1]), [2, 2], {}, "lengths sum to 4, and X has 3 rows"),
         (np.array([0, 1, 1]), [3, 0], {}, r"lengths\[1\] is 0"),
         (np.array([0, 1, 1]), [1.5, 1.5], {}, "a list of whole numbers"),
+        ("a text", None, {}, "X is 'a text', a text or a path; give the rows of sequences"),
+        (Path("rows.csv"), None, {"emission": "gaussian"}, r"rows.csv'\), a text or a path"),
         (np.array([0, 1, 1]), 3, {}, "lengths is 3; give the number of rows of each sequence"),
         ([np.ones((2, 3)), np.ones((4, 3))], [2, 4], {"emission": "gaussian"}, "give the list alone"),
         (

@@ -268,7 +268,25 @@ def test_pairs_are_those_of_the_nearest():
     assert np.allclose(distances, distances.T)
     # of two with the variance 1, d apart: log(1 + d^2 / 4) / 2 for each of the half of all rows that they have
     assert np.isclose(distances[0, 1], 0.5 * np.log(1.25) / 2)
-    assert near_pairs(distances).tolist() == [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+    assert near_pairs(distances, found.weights).tolist() == [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]
+
+
+def test_halves_of_one_component_are_found_beside_light_ones():
+    """All rows lose less by a light component put to a half than by the other half: both halves were called certain."""
+    light = GaussianMixtureParameters(
+        np.array([0.5, 0.49, 0.005, 0.005, 0.0]), np.array([[0.0], [0.3], [9.0], [-9.0], [2.0]]), np.ones(5)
+    )
+    pairs = near_pairs(gaussian_distances(light), light.weights).tolist()
+    assert [0, 1] in pairs
+    assert sum(4 in pair for pair in pairs) == 2, "one without rows is near to nobody"
+    rng = np.random.default_rng(0)
+    outliers = [0.5 * rng.standard_normal((4, 20)) + 8 * np.eye(20)[j] for j in range(4)]
+    X = np.vstack([rng.standard_normal((2000, 20)), *outliers])
+    with pytest.warns(UndeterminedWarning):
+        model = SphericalMixture(6).fit(X)
+    parts = model.weights_ > 0.05
+    assert parts.sum() > 1
+    assert (model.diagnostics_.certainty[parts] > 0.5).sum() <= 1, "one blob is at most one component"
 
 
 def test_what_rows_cannot_tell_is_no_parameter():

@@ -331,6 +331,9 @@ def test_shards_beside_rows_of_an_order_that_is_not_known_are_told(apart):
     with pytest.warns(UserWarning, match="View 0 is shards, in the order of their contents") as told:
         PolylingualLDA(2).fit([shards[0], texts[1]])
     assert told[0].filename == __file__
+    with pytest.warns(UserWarning, match="View 0 is shards, in the order of their contents") as told:
+        MultiViewMixture(2, max_iter=1).fit([shards[0], texts[1], texts[0]])
+    assert told[0].filename == __file__
 
 
 def test_corpora_with_the_same_documents_in_other_orders_are_refused():
@@ -342,6 +345,9 @@ def test_corpora_with_the_same_documents_in_other_orders_are_refused():
         PolylingualLDA(2).fit([left, right])
     with pytest.raises(ValueError, match="the same documents in different orders"):
         DiscreteCCA(2).fit(left, right)
+    groups = [f"group {number // 2}" for number in range(50)]
+    grouped, turned = make_corpus(texts[0], left.vocabulary, groups), make_corpus(texts[1], None, groups[::-1])
+    assert PolylingualLDA(2).fit([grouped, turned]).n_components == 2  # names of several documents are none of one
     model = PolylingualLDA(2).fit([left, partner])
     with pytest.raises(ValueError, match="the same documents in different orders"):
         model.transform([left, right])

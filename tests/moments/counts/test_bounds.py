@@ -278,6 +278,8 @@ def test_documents_needed_grow_as_the_bounds_do(options):
     assert documents_needed(topics, prior, error=0.01, failure=0.01, **options) > N
     alike = np.array([[0.6, 0.4, 0.0, 0.0], [0.4, 0.4, 0.1, 0.1]])
     assert documents_needed(alike, prior, error=0.01, **options) > 100 * N
+    nearly_one = np.array([[0.6, 0.4, 0.0], [0.59, 0.41, 0.0]])
+    assert documents_needed(nearly_one, prior, error=1e-6, **options) > 2**64
     with pytest.raises(ValueError, match="mixture of the others"):
         documents_needed(np.array([[0.5, 0.5], [0.5, 0.5]]), prior, **options)
     with pytest.raises(ValueError, match="error is 0"):
@@ -361,6 +363,8 @@ def test_documents_needed_refuse_what_is_no_model():
         documents_needed(topics, np.ones(3))
     with pytest.raises(ValueError, match="rows of probabilities"):
         documents_needed(2 * topics, prior)
+    with pytest.raises(ValueError, match="rows of probabilities"):
+        documents_needed(np.zeros((0, 3)), np.zeros(0))
 
 
 @pytest.mark.parametrize("failure", [0.0, 1.0, -1.0])

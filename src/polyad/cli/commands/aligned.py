@@ -58,14 +58,14 @@ def fit_aligned(
     inputs = [*paths, *reading.files(), *words.files()]
     check_output(out, inputs, pattern=reading.pattern)
     check_report(page, paths, [*inputs, out], reading.pattern)
-    scaling.check(paths)
     if scaling.on_cluster:
         raise CallError("--aligned learns on this machine alone; leave out --workers and --scheduler.")
+    scaling.check(paths)
     sides = listed_sides(paths, reading)
     read = [read_side(side, words, running.jobs, FileOutput(shown, side.name)) for side in sides]
     for side, corpus in zip(sides[1:], read[1:]):
         check_lengths([sides[0], side], read[0], corpus, ignore_ids=False)
-        check_pairs([sides[0], side], read[0], corpus, ignore_ids=False)
+        check_pairs([sides[0], side], read[0], corpus, ignore_ids=False, can_be_ignored=False)
     if not shown.json:
         output.facts(_facts(sides, read))
     if topics is None:

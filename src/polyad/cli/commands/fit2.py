@@ -102,7 +102,7 @@ def fit2(
     read_files = [left, right, *sides.files(), *reading.files(), *words.files(), *side_words.files()]
     check_output(out, read_files, pattern=reading.pattern)
     check_report(page, [side.path for side in found_sides], [*read_files, out], reading.pattern)
-    from polyad.corpus.pairs import check_lengths, check_pairs
+    from polyad.corpus.pairs import check_lengths, check_pairs, with_one_list_of_ids
 
     read = [
         read_side(side, side_words.of(side.name, words), running.jobs, SideOutput(shown, side.name))
@@ -110,6 +110,8 @@ def fit2(
     ]
     check_lengths(found_sides, *read, ignore_ids=sides.ignore_ids)
     check_pairs(found_sides, *read, ignore_ids=sides.ignore_ids)
+    if sides.ignore_ids:
+        read = with_one_list_of_ids(read)
     if not shown.json:
         output.facts(_corpus_facts(found_sides, read, shown))
     if topics is None:

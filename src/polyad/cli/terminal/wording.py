@@ -188,6 +188,10 @@ _SENTENCES: list[tuple[re.Pattern[str], Told | str]] = [
         re.compile(r"(The lengths of the documents vary less than independent topics would make them) .*"),
         r"\1: topics that make room for each other are not what --model discrete-ica looks for. Use --model lda.",
     ),
+    (
+        re.compile(r"Write the views to one folder, from sources in one order.*"),
+        "Give the corpora that these shards were made of instead: their rows are in the order of the files.",
+    ),
     (re.compile(r"The spectrum singles out no number"), "No number stands out by itself"),
     (re.compile(r"name one as the (text|id) column"), r"name one with --\1-column"),
     (re.compile(r"Ask for fewer components, or give more data"), "Ask for fewer topics (-k), or give more documents"),

@@ -12,8 +12,8 @@ from polyad.engine.sources.arrays import gathered
 from polyad.engine.sources.source import Derived, Fewer, Source
 
 TOGETHER = (
-    "Write the views to one folder, from sources in one order: "
-    "polyad.engine.write_shards(polyad.engine.aligned(*views), path)."
+    "Write the views to one folder, from sources in one order, and take each of them from there: shards = "
+    "polyad.engine.write_shards(polyad.engine.aligned(*views), path), and polyad.engine.view_of(shards, number)."
 )
 
 

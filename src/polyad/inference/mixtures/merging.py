@@ -22,19 +22,34 @@ from polyad.inference.mixtures.emissions import TINY, Bernoulli, Emission, Gauss
 from polyad.inference.mixtures.gaussian import GaussianMixtureParameters, joint_densities
 
 N_NEAR = 2  # others that each component is put together with: the nearest ones
+EMPTY = 1e-12  # weight below which a component has no rows, and rounding is all that is known of its distances
+FAR = 1e300
 
 Pairs = NDArray[np.intp]  # P x 2
 
 
-def near_pairs(distances: FloatArray) -> Pairs:
+def near_pairs(distances: FloatArray, weights: FloatArray) -> Pairs:
     """Return the pairs of every component with those nearest to it, P x 2.
+
+    Near for the row of a component, not for all rows: of those, a component with few of them, however far away, loses
+    less by any pair than two halves of one.
+
+    Parameters
+    ----------
+    distances
+        What a row loses on average by each pair put together, K x K.
+    weights
+        K.
 
     Examples
     --------
-    >>> near_pairs(np.array([[0.0, 1, 9, 8], [1, 0, 7, 9], [9, 7, 0, 2], [8, 9, 2, 0]])).tolist()
+    >>> distances = np.array([[0.0, 1, 9, 8], [1, 0, 7, 9], [9, 7, 0, 2], [8, 9, 2, 0]])
+    >>> near_pairs(distances, np.full(4, 0.25)).tolist()
     [[0, 1], [0, 3], [1, 2], [2, 3]]
     """
-    away = np.array(distances, dtype=np.float64)
+    sums = np.maximum(weights[:, None] + weights, TINY)
+    of_both = weights[:, None] * weights / sums  # that of the lighter one, but for a factor of 2 at most
+    away = np.where(of_both > EMPTY, distances / np.maximum(of_both, EMPTY), FAR)
     np.fill_diagonal(away, np.inf)
     nearest = np.argsort(away, axis=1, kind="stable")[:, : min(N_NEAR, len(away) - 1)]
     pairs = np.stack([np.repeat(np.arange(len(away)), nearest.shape[1]), nearest.ravel()], axis=1)

@@ -1,5 +1,6 @@
 """Sequences as they come, checked once on the way in: hmmlearn's (X, lengths), or a list of sequences."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,8 @@ def checked_sequences(
     n_symbols
         Symbols that are known; None for as many as there are.
     """
+    if isinstance(X, str | bytes | os.PathLike):
+        raise ValueError(f"X is {X!r}, a text or a path; give the rows of sequences, an array or a list of arrays.")
     if lengths is not None and _is_list_of_tables(X):
         raise ValueError(
             "X is a list of sequences, which have their own lengths, and lengths is given as well: give the list "

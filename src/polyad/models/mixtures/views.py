@@ -15,6 +15,7 @@ from polyad.engine.blocks import canonical_rows, is_sparse
 from polyad.engine.checks import is_parts
 from polyad.engine.inputs import is_lazy_frame, matrix_of, refuse_texts
 from polyad.engine.sources import arrays_of
+from polyad.engine.sources.views import warn_of_unknown_orders
 
 KINDS = ("counts", "categorical", "binary", "gaussian")
 LEAST_VIEWS = 3
@@ -92,6 +93,7 @@ def fitted_views(views: Any, kinds: Any) -> tuple[Source, list[str], list[int]]:
     names = [f"View {number}" for number in range(len(views))]
     found = [kind or kind_of(view, name) for view, kind, name in zip(views, asked, names)]
     sources = [view_source(view, kind, name=name) for view, kind, name in zip(views, found, names)]
+    warn_of_unknown_orders(sources)
     return aligned(*sources), found, [source.n_columns for source in sources]
 
 
@@ -114,6 +116,7 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
                 f"{widths[number]}."
             )
         sources.append(source)
+    warn_of_unknown_orders(sources)
     return aligned(*sources), there
 
 

@@ -88,7 +88,7 @@ def class_certainty(source: Source, mixture: ClassMixture) -> FloatArray:
     distances = sum(
         emission_distances(emission, weights) * amount for emission, amount in zip(emissions, amounts / source.n_rows)
     )
-    pairs = near_pairs(np.asarray(distances))
+    pairs = near_pairs(np.asarray(distances), weights)
     shares, of_pairs = shares_in_pairs(weights, pairs), weights[pairs].sum(axis=1)
     n_parameters = np.ones(len(pairs))  # how much of the two each is
     for emission, amount in zip(emissions, amounts):
@@ -101,7 +101,7 @@ def gaussian_certainty(source: Source, mixture: GaussianMixtureParameters, *, sh
     K, M = mixture.means.shape
     if K < 2:
         return np.ones(K)
-    pairs = near_pairs(gaussian_distances(mixture))
+    pairs = near_pairs(gaussian_distances(mixture), mixture.weights)
     covariance = 0 if shared else {1: 1, 2: M, 3: M * (M + 1) // 2}[mixture.covariances.ndim]
     n_parameters = np.full(len(pairs), 1.0 + M + covariance)
     return pairs_certainty(gaussian_losses(source, mixture, pairs), n_parameters, mixture.weights, pairs)
@@ -115,7 +115,7 @@ def chain_certainty(source: Source, chain: Chain) -> FloatArray:
     N, amount = source.n_rows, amounts_of(source, [chain.emission])[0]
     following = Multinomial(chain.transitions)
     shown = emission_distances(chain.emission, weights) * (amount / N)
-    pairs = near_pairs(shown + emission_distances(following, weights))
+    pairs = near_pairs(shown + emission_distances(following, weights), weights)
     shares, of_pairs = shares_in_pairs(weights, pairs), weights[pairs].sum(axis=1)
     n_parameters = 1 + n_told(merged_emission(chain.emission, pairs, shares), amount * of_pairs)
     n_parameters += n_told(merged_emission(following, pairs, shares), N * of_pairs)

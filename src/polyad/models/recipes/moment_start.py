@@ -114,7 +114,7 @@ def with_documents(corpus: SummedCounts, n_components: int, working_bytes: int, 
     copy = (8 + 4) * corpus.summary.n_cells
     needed = max(2 * copy, copy + working_bytes) if in_memory else max(writing_bytes(N), working_bytes)
     tell_plan(FitPlan(N, M, n_components, needed, seconds))
-    return within_limit(needed, in_memory)
+    return within_limit(needed, in_memory and len(corpus.source.widths) == 1)  # views have no index of their own
 
 
 @dataclass(frozen=True)
