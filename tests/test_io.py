@@ -672,7 +672,7 @@ def test_a_mixed_model_of_an_older_file_has_its_counts_second(tmp_path):
     assert scalars_from({"counts_view_": 1.0}, stored, {}) == {"counts_view_": 1.0}
     model.save(tmp_path / "a.polyad")
     assert np.array_equal(load(tmp_path / "a.polyad", MixedCCA).predict(sample.X), model.predict(sample.X))
-    with pytest.raises(ModelFileError, match="it holds a MixedCCA, and a LDA is wanted"):
+    with pytest.raises(ModelFileError, match="it holds MixedCCA, and LDA is wanted"):
         load(tmp_path / "a.polyad", LDA)
 
 
