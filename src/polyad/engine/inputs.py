@@ -80,7 +80,7 @@ def refuse_texts(X: Any, name: str = "X") -> None:
             f"{name} is a path, and data are needed: polyad.corpus.CorpusSource(path) reads a file or a folder "
             "of texts or of counts, polyad.engine.Shards(path) a folder of shards."
         )
-    if isinstance(X, Mapping):
+    if _is_mapping(X):
         raise ValueError(
             f"{name} is a mapping, and rows of numbers are needed: pandas.DataFrame({name}) makes a table of it."
         )
@@ -89,11 +89,15 @@ def refuse_texts(X: Any, name: str = "X") -> None:
         raise ValueError(f"{name} is a list of texts, and counts of words are needed; {_COUNT_FIRST}")
     if is_words(first):
         raise ValueError(f"{name} is a list of lists of words, and counts of them are needed; {_COUNT_LISTS}")
-    if isinstance(first, Mapping):
+    if _is_mapping(first):
         raise ValueError(
             f"{name} is a list of mappings, and rows of numbers are needed: "
             f"sklearn.feature_extraction.DictVectorizer().fit_transform({name}) makes them of words and their counts."
         )
+
+
+def _is_mapping(X: Any) -> bool:
+    return isinstance(X, Mapping) and not is_sparse(X)  # a matrix of keys is a dictionary in older versions of SciPy
 
 
 def _first_of(X: Any) -> Any:
