@@ -1,4 +1,4 @@
-"""The README where its relative links lead nowhere, what the package says of itself, and pages that name every model."""
+"""The README where its links lead nowhere, what the package says of itself, and pages that name every model."""
 
 import re
 import tomllib
