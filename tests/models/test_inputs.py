@@ -95,6 +95,23 @@ def test_texts_say_how_to_count_them(model, texts):
     assert scope["X"].shape == (20, 9), "the lines do what they say"
 
 
+def test_new_texts_say_how_to_count_them_over_the_words_of_the_fit():
+    vectorizer = CountVectorizer().fit(TEXTS)
+    with warnings.catch_warnings(action="ignore"):
+        counted = LDA(2).fit(vectorizer.transform(TEXTS))
+        model = LDA(2).fit(count_words(TEXTS))
+    with pytest.raises(ValueError, match=r"X is a list of texts.*count new ones over the words of the fit") as refused:
+        counted.transform(TEXTS[:3])
+    first, second = str(refused.value).splitlines()[1:]
+    scope = {"texts": TEXTS[:3], "vectorizer": vectorizer, "model": model, "polyad": polyad}
+    for line, fitted in ((first, counted), (second, model)):
+        exec(line.strip(), scope)
+        assert fitted.transform(scope["X"]).shape == (3, 2)
+    views = PolylingualLDA(3).fit([X, X])
+    with pytest.raises(ValueError, match=r"View 1 is a list of texts.*over the words of the fit"):
+        views.transform([None, TEXTS])
+
+
 @pytest.mark.parametrize("wrapped", [list, iter])
 def test_lists_of_words_say_how_to_count_them(wrapped):
     texts = [text.split() for text in TEXTS]

@@ -61,8 +61,18 @@ def matrix_of(X: Any, n_columns: int | None = None, *, name: str = "X") -> Any:
     return X if is_matrix else getattr(X, "counts", X)
 
 
-def refuse_texts(X: Any, name: str = "X") -> None:
-    """Refuse texts, lists of words, mappings and a path, with what makes counts of them."""
+def refuse_texts(X: Any, name: str = "X", *, new: str = "") -> None:
+    """Refuse texts, lists of words, mappings and a path, with what makes counts of them.
+
+    Parameters
+    ----------
+    X
+        Data.
+    name
+        What messages call it.
+    new
+        How new texts are counted for a model that was fitted; empty in a fit.
+    """
     if is_dask_bag(X):
         raise ValueError(
             f"{name} is a dask.bag of texts, and counts of words are needed: polyad.corpus.index(texts, "
@@ -73,7 +83,7 @@ def refuse_texts(X: Any, name: str = "X") -> None:
     if isinstance(X, str | bytes):
         raise ValueError(
             f"{name} is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a "
-            f"folder of texts; of texts in memory {_COUNT_FIRST}"
+            f"folder of texts; of texts in memory {new or _COUNT_FIRST}"
         )
     if isinstance(X, os.PathLike):
         raise ValueError(
@@ -86,9 +96,9 @@ def refuse_texts(X: Any, name: str = "X") -> None:
         )
     first = _first_of(X)
     if isinstance(first, str | bytes):
-        raise ValueError(f"{name} is a list of texts, and counts of words are needed; {_COUNT_FIRST}")
+        raise ValueError(f"{name} is a list of texts, and counts of words are needed; {new or _COUNT_FIRST}")
     if is_words(first):
-        raise ValueError(f"{name} is a list of lists of words, and counts of them are needed; {_COUNT_LISTS}")
+        raise ValueError(f"{name} is a list of lists of words, and counts of them are needed; {new or _COUNT_LISTS}")
     if _is_mapping(first):
         raise ValueError(
             f"{name} is a list of mappings, and rows of numbers are needed: "

@@ -328,7 +328,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
     def _checked_view(self, view: Any, number: int) -> Source:
         """Return new documents of one view, counted over its fitted words."""
         fitted, n_words = self.vocabularies_[number], self.components_[number].shape[1]
-        view = counted_over(view, fitted, n_words, self.text_options_[number])
+        view = counted_over(view, fitted, n_words, self.text_options_[number], f"View {number}")
         source, words = _counts(view, number), known_columns(view)[0]
         if words is not None and fitted is not None:
             refuse_other_words(words, fitted)
