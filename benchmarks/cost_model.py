@@ -20,6 +20,7 @@ takes goes by its bandwidth.
 """
 
 from dataclasses import dataclass
+from math import ceil, sqrt
 
 import numpy as np
 from scipy.optimize import nnls
@@ -31,6 +32,7 @@ TERMS = {
     "prior": ("cells", "K cells"),
 }
 HALVES, TABLE_BYTES, COLUMN_BYTES, REGISTER = 2, 4, 8, 16
+SHARD_CELLS, LEAST_SHARDS = 1 << 24, 4  # cells of a full shard; shards that moments are made of at least
 COLUMNS, MORE_COLUMNS = 4, 128  # that whitening multiplies: two thirds of the most, krylov_columns in polyad.decompose
 
 
@@ -75,6 +77,14 @@ class CostModel:
             lines.append(f"  {step}: nanoseconds of a core = {terms or 0}")
         lines.append(f"  Dask: {1e9 * self.byte_seconds:.3g} nanoseconds for a byte, beside what the wire takes")
         return "\n".join(lines)
+
+
+def grown(found: dict, times: float) -> dict:
+    """Return what a fit of so many times the documents is like: it samples the root of its shards for the moments."""
+    cells = times * found["cells"]
+    shards = max(ceil(cells / SHARD_CELLS), 1)
+    sampled = min(max(LEAST_SHARDS, ceil(sqrt(shards))) / shards, 1.0)
+    return {**found, "cells": cells, "shards": shards, "sampled": sampled}
 
 
 def network(found: dict, n_workers: int) -> float:

@@ -28,6 +28,8 @@ BATCH = 20_000
 RARE_SHARE = 0.04  # of the tokens, in words that real text of this size has and the topics do not
 HELD_OUT = 5_000
 LIMIT = "4GB"
+ON_CLUSTERS = ((8_200_000, 10, 8), (100_000_000, 10, 8), (1_000_000_000, 50, 16))  # documents, workers, their cores
+WIRE = 1.25e9  # bytes a second, for what is predicted
 LONG = 6 * 3600.0  # seconds that the slowest peer may take
 
 
@@ -311,6 +313,15 @@ def show(results: dict[str, dict]) -> None:
     model = cost_model.from_results(results)
     if model is not None:
         print(model)
+        largest = results[model.largest]
+        for n_documents, n_workers, cores in ON_CLUSTERS:
+            share = float(Fraction(model.largest.split()[1]))
+            larger = cost_model.grown(largest, n_documents / (share * N_DOCUMENTS))
+            seconds = model.seconds(larger, n_workers, cores, bandwidth=WIRE)
+            print(
+                f"  predicted: {n_documents:,} documents, {n_workers} workers of {cores} cores: {seconds / 60:.1f} "
+                f"minutes, {cost_model.network(larger, n_workers) / 1e9:.0f} GB moved"
+            )
 
 
 COLUMNS = {

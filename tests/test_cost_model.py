@@ -70,3 +70,13 @@ def test_workers_divide_the_work_and_pay_for_the_network():
     few = cost_model.network({**threads, "shards": 2}, 4)
     assert np.isclose(few, n_bytes + 2 * 10_000 * 8 * (400 + 128)), "columns go to all, topics to those with a shard"
     assert cost_model.from_results({}) is None
+
+
+def test_larger_corpora_sample_the_root_of_their_shards():
+    found = fit(1 << 24, 100, 5)
+    assert cost_model.grown(found, 1)["sampled"] == 1
+    assert cost_model.grown(found, 4)["sampled"] == 1, "four shards at least"
+    larger = cost_model.grown(found, 100)
+    assert larger["cells"] == 100 << 24
+    assert larger["sampled"] == 0.1
+    assert cost_model.network(larger, 10) == cost_model.network(found, 10), "what travels does not go by documents"
