@@ -256,6 +256,12 @@ def test_the_golden_file_loads_for_ever():
     assert (model.diagnostics_.n_documents, model.diagnostics_.n_tokens) == (12, 77)
 
 
+def test_what_an_older_file_does_not_know_is_not_told():
+    diagnostics = load(GOLDEN).diagnostics_
+    assert diagnostics.certainty.size == 0
+    assert "determined" not in repr(diagnostics)
+
+
 def test_the_golden_file_still_gives_the_golden_topics():
     from polyad.corpus import read_corpus
 
