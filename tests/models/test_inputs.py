@@ -238,7 +238,7 @@ def test_dask_arrays():
 
 def test_other_things_of_dask_are_computed_first():
     delayed = pytest.importorskip("dask").delayed(X)
-    with pytest.raises(ValueError, match=r"promise of data, and the data are needed: give X\.compute\(\)"):
+    with pytest.raises(ValueError, match=r"X has not been computed by dask yet: give X\.compute\(\)"):
         LDA(3).fit(delayed)
 
 

@@ -79,7 +79,7 @@ def refuse_texts(X: Any, name: str = "X", *, new: str = "") -> None:
             "'corpus.shards') has the workers count them, and any model takes what it returns."
         )
     if _of_dask(X) and type(X).__name__ in ("Delayed", "DelayedLeaf", "Series"):
-        raise ValueError(f"{name} is dask's promise of data, and the data are needed: give {name}.compute().")
+        raise ValueError(f"{name} has not been computed by dask yet: give {name}.compute().")
     if isinstance(X, str | bytes):
         raise ValueError(
             f"{name} is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a "
