@@ -293,7 +293,7 @@ def test_code_and_unfitted_models_cannot_be_stored(tmp_path):
         model.save(path)
     with pytest.raises(NotFittedError):
         LDA(3).save(path)
-    with pytest.raises(ModelFileError, match="a dict cannot be stored"):
+    with pytest.raises(ModelFileError, match="dict cannot be stored"):
         save({}, path)
 
     class Child(LDA):
