@@ -75,6 +75,18 @@ def test_a_name_is_one_thing():
     assert not {name: places for name, places in found.items() if len(places) > 1}
 
 
+def test_no_function_is_there_twice():
+    """By another name, or in another module for itself."""
+    found = defaultdict(set)
+    for path, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                lines = node.body[1:] if ast.get_docstring(node) else node.body
+                if sum(1 for line in lines for _ in ast.walk(line)) > 15:
+                    found["\n".join(map(ast.unparse, lines))].add(f"{path}: {node.name}")
+    assert not [places for places in found.values() if len(places) > 1]
+
+
 def test_public_names_are_listed_by_packages():
     listing = {
         path

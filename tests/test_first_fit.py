@@ -83,7 +83,7 @@ def test_without_a_place_for_the_cache_polyad_compiles_and_warns_once(tmp_path):
     script = """
 import polyad, polyad.inference.heldout, polyad.models
 from polyad.datasets import make_lda
-model = polyad.LDA(2, polish="off").fit(make_lda(50, 30, 2, length=20).counts)
+model = polyad.SingleTopic(2, polish="off").fit(make_lda(50, 30, 2, length=20).counts)
 print(polyad.__file__, model.components_.shape)
 """
     variables = {"HOME": str(no_folder), "XDG_CACHE_HOME": str(no_folder), "LOCALAPPDATA": str(no_folder)}

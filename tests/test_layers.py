@@ -113,3 +113,12 @@ def test_contributing_tells_the_same_story():
     assert {name: below & rooms for name, below in BELOW.items() if name in rooms} == {
         name: below & rooms for name, below in rows.items()
     }
+
+
+def test_there_is_enough_of_tests():
+    """Six lines or more for every ten of the source, by a count of lines."""
+
+    def lines(folder):
+        return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py"))
+
+    assert lines(Path(__file__).parent) > 0.6 * lines(ROOT)

@@ -1,8 +1,10 @@
-"""The README where its relative links lead nowhere, and what the package says of itself."""
+"""The README where its links lead nowhere, what the package says of itself, and pages that name every model."""
 
 import re
 import tomllib
 from pathlib import Path
+
+from polyad.io.registry import STORED
 
 ROOT = Path(__file__).parent.parent
 
@@ -22,3 +24,11 @@ def test_the_versions_of_python_are_named():
     named = re.findall(r"Python :: (3\.\d+)", " ".join(project["classifiers"]))
     assert named == ["3.11", "3.12", "3.13", "3.14"]
     assert project["requires-python"] == f">={named[0]}"
+
+
+def test_every_model_is_told_of():
+    """In the list of classes of model files and with its arrays there, and in the CHANGELOG."""
+    files, changes = ((ROOT / page).read_text() for page in ("docs/model-file.md", "CHANGELOG.md"))
+    for model in STORED:
+        assert len(re.findall(rf"\b{model}\b", files)) > 1, model
+        assert re.search(rf"\b{model}\b", changes), model

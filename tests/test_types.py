@@ -20,6 +20,13 @@ def check(script, tmp_path):
     )  # fmt: skip
 
 
+def test_the_script_uses_all_that_is_public():
+    """All models and functions of the library, samplers and measures; `make lint` checks the script."""
+    used = set(re.findall(r"\w+", SCRIPT.read_text()))
+    samplers = {name for name in polyad.datasets.__all__ if name.startswith("make_")}
+    assert not {*polyad.__all__, *samplers, *polyad.metrics.__all__} - used - {"Alignment"}
+
+
 @pytest.mark.slow
 def test_a_strict_script_is_accepted_and_mistakes_are_found(tmp_path):
     pytest.importorskip("mypy")

@@ -1,6 +1,7 @@
 """Population moments in, parameters out; and from samples, with errors that shrink."""
 
 import tracemalloc
+from functools import cache
 
 import numpy as np
 import pytest
@@ -121,10 +122,20 @@ SIZES = np.array([5_000, 50_000])
 TOPICS = make_lda(1, 1000, 10, topic_prior=0.1, random_state=7).components
 
 
+@pytest.fixture(autouse=True, scope="module")
+def forgotten():
+    """Fifty thousand documents are some hundred megabytes."""
+    yield
+    gamma_poisson_counts.cache_clear()
+    fixed_length_counts.cache_clear()
+
+
+@cache
 def gamma_poisson_counts(N):
     return make_gamma_poisson(N, components=TOPICS, mean_length=200.0, prior=0.1, random_state=1).counts
 
 
+@cache
 def fixed_length_counts(N):
     return make_lda(N, components=TOPICS, length=200, prior=0.1, random_state=1).counts
 

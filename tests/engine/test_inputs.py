@@ -15,7 +15,8 @@ from polyad.engine.inputs import (
     is_lazy_frame,
     matrix_of,
     names_of_columns,
-    refuse_bag,
+    refuse_document,
+    refuse_listed_pairs,
     refuse_texts,
 )
 
@@ -76,9 +77,17 @@ def test_words_that_nobody_knows_are_told(bags, n_columns, message):
 
 def test_one_bag_of_an_iterable_is_refused_and_other_parts_are_not():
     with pytest.raises(ValueError, match=r"X yields bags of words.*give list\(bags\), or gensim"):
-        refuse_bag([(0, 1), (3, 2)])
+        refuse_document([(0, 1), (3, 2)])
     for part in ([], [[1, 2]], np.zeros((2, 2)), [[(1, 2)]]):
-        refuse_bag(part)
+        refuse_document(part)
+
+
+def test_pairs_in_lists_are_bags_or_blocks_of_two_words():
+    for X in ([[[0, 2], [3, 1]], [[1, 4]]], [[], [[1, 2]]]):
+        with pytest.raises(ValueError, match=r"X is a list of lists of pairs.*tuple\(pair\).*columns as arrays"):
+            refuse_listed_pairs(X)
+    for X in ([[1, 2], [3, 4]], [[], []], [[[0, 2, 1]]], [[[0.5, 2]]], [[(0, 2)]], [np.ones((2, 2))], np.ones((2, 2))):
+        refuse_listed_pairs(X)
 
 
 @pytest.mark.parametrize(
@@ -90,11 +99,14 @@ def test_one_bag_of_an_iterable_is_refused_and_other_parts_are_not():
         (("one",), "list of texts"),
         (np.array(["one", "two"]), "list of texts"),
         (np.array(["one", "two"], dtype=object), "CountVectorizer"),
+        ([["one", "two"], ["two"]], r"list of lists of words.*CountVectorizer\(analyzer=list\)"),
+        ([{"one": 2}, {"two": 1}], r"list of mappings.*DictVectorizer\(\)\.fit_transform\(X\)"),
+        ({"one": [1, 2], "two": [0, 3]}, r"X is a mapping.*pandas\.DataFrame\(X\)"),
     ],
 )
 def test_texts_are_refused_with_the_lines_that_count_them(X, message):
     for refuse in (refuse_texts, matrix_of):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=f"(?s){message}"):
             refuse(X)
 
 

@@ -1,5 +1,7 @@
 """Data as people have them: recognised, or refused in words that say what to do."""
 
+import io
+import re
 import subprocess
 import sys
 import warnings
@@ -65,8 +67,20 @@ def test_bags_that_come_one_by_one_are_refused():
 
 
 def test_blocks_of_two_columns_are_still_blocks():
-    assert count_blocks([[[1, 2], [3, 4]], [[5, 6]]]).shape == (3, 2)
+    assert count_blocks([np.array([[1, 2], [3, 4]]), np.array([[5, 6]])]).shape == (3, 2)
     assert count_blocks([(0, 2), (1, 3)]).shape == (2, 2)
+    assert signal_blocks([[[1, 2], [3, 4]], [[5, 6]]]).shape == (3, 2)
+
+
+def test_bags_of_lists_are_refused_with_what_makes_bags_of_them():
+    """JSON has no tuples: what it gives back would be read as blocks of two columns."""
+    lists = [[list(pair) for pair in bag] for bag in bags(X)]
+    with pytest.raises(ValueError, match=r"give (\[\[tuple.*\]);") as refused:
+        LDA(2).fit(lists)
+    advice = re.search(r"give (\[\[tuple.*\]);", str(refused.value))[1]
+    assert LDA(3).fit(eval(advice, {"X": lists})).components_.tobytes() == expected()
+    with pytest.raises(ValueError, match="list of lists of pairs"):
+        LDA(3).fit(X).transform(lists)
 
 
 @pytest.mark.parametrize("texts", [TEXTS, tuple(TEXTS), np.array(TEXTS), np.array(TEXTS, dtype=object), TEXTS[0]])
@@ -79,6 +93,63 @@ def test_texts_say_how_to_count_them(model, texts):
     for line in lines:
         exec(line, scope)
     assert scope["X"].shape == (20, 9), "the lines do what they say"
+
+
+def test_new_texts_say_how_to_count_them_over_the_words_of_the_fit():
+    vectorizer = CountVectorizer().fit(TEXTS)
+    with warnings.catch_warnings(action="ignore"):
+        counted = LDA(2).fit(vectorizer.transform(TEXTS))
+        model = LDA(2).fit(count_words(TEXTS))
+    with pytest.raises(ValueError, match=r"X is a list of texts.*count new ones over the words of the fit") as refused:
+        counted.transform(TEXTS[:3])
+    first, second = str(refused.value).splitlines()[1:]
+    scope = {"texts": TEXTS[:3], "vectorizer": vectorizer, "model": model, "polyad": polyad}
+    for line, fitted in ((first, counted), (second, model)):
+        exec(line.strip(), scope)
+        assert fitted.transform(scope["X"]).shape == (3, 2)
+    views = PolylingualLDA(3).fit([X, X])
+    with pytest.raises(ValueError, match=r"View 1 is a list of texts.*over the words of the fit"):
+        views.transform([None, TEXTS])
+
+
+@pytest.mark.parametrize("wrapped", [list, iter])
+def test_lists_of_words_say_how_to_count_them(wrapped):
+    texts = [text.split() for text in TEXTS]
+    with pytest.raises(ValueError, match="lists of words, and counts of them are needed; count") as refused:
+        LDA(2).fit(wrapped(texts))
+    scope = {"texts": texts}
+    for line in str(refused.value).splitlines()[1:]:
+        exec(line.strip(), scope)
+    assert (scope["X"] != CountVectorizer().fit_transform(TEXTS)).nnz == 0
+
+
+def test_texts_that_come_one_by_one_say_how_to_count_them():
+    for texts in (iter(TEXTS), io.StringIO("\n".join(TEXTS)), dict.fromkeys(TEXTS).keys()):
+        with pytest.raises(ValueError, match="X yields texts, and counts of words are needed; count the words first"):
+            LDA(2).fit(texts)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_texts_say_how_to_count_them(library):
+    frames = pytest.importorskip(library)
+    with pytest.raises(ValueError, match="list of texts, and counts of words are needed; count the words first"):
+        LDA(2).fit(frames.Series(TEXTS))
+    with pytest.raises(ValueError, match=r"not made of numbers.*CountVectorizer"):
+        LDA(2).fit(frames.DataFrame({"text": TEXTS, "length": range(len(TEXTS))}))
+
+
+def test_missing_counts_of_tables_are_missing_counts():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(X.toarray().astype(int)).astype("Int64")
+    assert LDA(3).fit(table).components_.tobytes() == expected()
+    table.iloc[3, 1] = pandas.NA
+    with pytest.raises(ValueError, match=r"missing count \(NaN\) at row 3, column 1"):
+        LDA(3).fit(table)
+
+
+def test_rows_of_different_lengths():
+    with pytest.raises(ValueError, match=r"X has rows of different lengths.*: documents x words"):
+        LDA(2).fit([[1, 2], [3]])
 
 
 class Annotated(SimpleNamespace):
@@ -165,6 +236,12 @@ def test_dask_arrays():
     assert LDA(3).fit(dense.map_blocks(sparse.csr_matrix)).components_.tobytes() == expected()
 
 
+def test_other_things_of_dask_are_computed_first():
+    delayed = pytest.importorskip("dask").delayed(X)
+    with pytest.raises(ValueError, match=r"X has not been computed by dask yet: give X\.compute\(\)"):
+        LDA(3).fit(delayed)
+
+
 def test_a_generator_of_corpora_knows_its_words():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoiseWarning)
@@ -193,7 +270,12 @@ def test_a_generator_is_fitted_and_transformed(model):
     assert np.array_equal(found, ICA(2).fit(signals).transform(signals))
 
 
-@pytest.mark.parametrize("kind", [dict, np.array, tuple, iter])
+def as_bytes(words):
+    """As h5py reads them."""
+    return np.array(words, dtype="S")
+
+
+@pytest.mark.parametrize("kind", [dict, np.array, tuple, iter, as_bytes])
 def test_vocabularies_of_every_kind(kind, tmp_path):
     model = LDA(3).fit(X)
     words = {word: m for m, word in reversed(list(enumerate(WORDS)))} if kind is dict else kind(WORDS)

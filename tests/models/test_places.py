@@ -40,11 +40,11 @@ from polyad.engine import Shards, blocks, count_blocks, signal_blocks, write_sha
 from polyad.inference.presets import PRESETS
 from purity import fingerprint
 
-TEXTS = make_lda(300, 60, 4, length=40, prior=0.2, random_state=0).counts
-SIGNALS = make_ica(900, 4, sources="skewed").X
-COUNTS_AND_COUNTS = make_discrete_cca(400, (20, 30), 3, n_private=1, private_length=50.0)
-SIGNALS_AND_SIGNALS = make_nongaussian_cca(400, (6, 5), 2)
-SIGNALS_AND_COUNTS = make_mixed_cca(400, (6, 20), 2)
+TEXTS = make_lda(160, 60, 4, length=40, prior=0.2, random_state=0).counts
+SIGNALS = make_ica(600, 4, sources="skewed").X
+COUNTS_AND_COUNTS = make_discrete_cca(120, (20, 30), 3, n_private=1, private_length=50.0)
+SIGNALS_AND_SIGNALS = make_nongaussian_cca(250, (6, 5), 2)
+SIGNALS_AND_COUNTS = make_mixed_cca(250, (6, 20), 2)
 POINTS = make_spherical_mixture(600, 5, 3).X
 SEQUENCES = make_hmm(20, 60, 2, 2, emission="gaussian")
 CLASSES = make_multiview_mixture(500, (6, 5, 4), 3).views
@@ -107,7 +107,7 @@ CASES = {
     **{
         f"PolylingualLDA {polish}": (
             lambda X, Y, p=polish: aligned_results(PolylingualLDA(3, n_private=int(p != "off"), polish=p).fit([X, Y])),
-            [view.tocsr()[: 150 if polish == "full" else 400] for view in (COUNTS_AND_COUNTS.X, COUNTS_AND_COUNTS.Y)],
+            [view.tocsr()[:80] if polish == "full" else view for view in (COUNTS_AND_COUNTS.X, COUNTS_AND_COUNTS.Y)],
         )
         for polish in PRESETS
     },
@@ -172,7 +172,7 @@ def test_every_estimator_and_preset_has_a_case():
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_bytes_wherever_the_rows_lie(case, tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "SHARD_CELLS", 2000)
+    monkeypatch.setattr(blocks, "SHARD_CELLS", 1200)
     monkeypatch.setattr(blocks, "BLOCK_CELLS", 500)
     fit, views = CASES[case]
     with warnings.catch_warnings(action="ignore"):

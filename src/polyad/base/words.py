@@ -24,15 +24,20 @@ def listed_words(vocabulary: Vocabulary) -> list[str]:
     if isinstance(vocabulary, str):
         raise ValueError(f"The vocabulary is the text {vocabulary[:40]!r}; give a list of words.")
     if not isinstance(vocabulary, Mapping):
-        return [str(word) for word in vocabulary]
+        return [_text(word) for word in vocabulary]
     return _by_column(vocabulary)
+
+
+def _text(word: Any) -> str:
+    """Return a word as text; files of other libraries give bytes."""
+    return word.decode() if isinstance(word, bytes) else str(word)
 
 
 def _by_column(vocabulary: Mapping[Any, Any]) -> list[str]:
     """Return the words of a mapping in the order of their columns, or say which column has no word, or two."""
     by_number = all(not isinstance(key, str) for key in vocabulary)
     pairs = ((key, word) for key, word in vocabulary.items()) if by_number else ((n, w) for w, n in vocabulary.items())
-    words = {int(number): str(word) for number, word in pairs}
+    words = {int(number): _text(word) for number, word in pairs}
     missing = next((number for number in range(len(vocabulary)) if number not in words), None)
     if missing is not None:
         raise ValueError(

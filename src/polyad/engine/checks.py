@@ -3,6 +3,7 @@
 import itertools
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,7 +16,7 @@ from polyad.base.caller import warn_caller
 from polyad.engine.blocks import canonical_rows, fits_one_shard, is_sparse
 from polyad.engine.disk.spool import spooled
 from polyad.engine.disk.temporary import in_temporary_folder
-from polyad.engine.inputs import is_annotated, is_bags, is_lazy_frame, matrix_of, refuse_bag
+from polyad.engine.inputs import is_annotated, is_bags, is_lazy_frame, matrix_of, refuse_document, refuse_listed_pairs
 from polyad.engine.sources import Source, arrays_of
 
 LARGEST_COUNT = 1 << 40
@@ -91,6 +92,8 @@ def _as_source(X: Any, check: Any, kind: str, name: str) -> Source:
     if isinstance(X, Source):
         _refuse_other_kind(X, kind, name)
         return X
+    if kind == "counts":
+        refuse_listed_pairs(X, name)
     if not is_parts(X):
         return arrays_of([check(X, 0)])
     parts = _same_columns(_checked_parts(X, check, name), name)
@@ -151,7 +154,7 @@ def _checked_parts(parts: Iterable[Any], check: Any, name: str) -> Iterator[Any]
     """Yield the parts of some data, checked; a message counts rows from the first part."""
     start = 0
     for part in parts:
-        refuse_bag(part, name)
+        refuse_document(part, name)
         checked = check(matrix_of(part, name=name), start, may_be_empty=True)
         start += checked.shape[0]
         yield checked
@@ -240,7 +243,7 @@ def checked_signals(X: Any, start: int = 0, *, may_be_empty: bool = False, name:
 
 def _two_dimensional(X: Any, meaning: str, may_be_empty: bool, name: str) -> Any:
     if not is_sparse(X):
-        X = _as_real(np.asarray(X), name)
+        X = _as_real(_array_of(X, meaning, name), name)
     elif X.dtype.kind not in "biuf":
         X = X.copy()
         X.data = _as_real(X.data, name)
@@ -254,6 +257,23 @@ def _two_dimensional(X: Any, meaning: str, may_be_empty: bool, name: str) -> Any
     return X
 
 
+def _array_of(X: Any, meaning: str, name: str) -> NDArray[Any]:
+    """Return an array of what is no sparse one; what a table of pandas has no value for is NaN."""
+    try:
+        values = np.asarray(X)
+        is_table = values.dtype.kind == "O" and hasattr(X, "iloc") and hasattr(X, "to_numpy")
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        raise ValueError(
+            f"{name} has rows of different lengths; expected as many numbers in each: {meaning}."
+        ) from None
+    if is_table and X.isna().to_numpy().any():
+        with suppress(TypeError, ValueError):  # a message names what is no number
+            return np.asarray(X.to_numpy(dtype=np.float64, na_value=np.nan))
+    return values
+
+
 def _as_real(data: NDArray[Any], name: str) -> NDArray[Any]:
     """Return real numbers; an array of objects is read as numbers where all of them are."""
     if data.dtype.kind == "c":
@@ -262,7 +282,9 @@ def _as_real(data: NDArray[Any], name: str) -> NDArray[Any]:
         try:
             return data.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{name} has dtype object and is not made of numbers: {error}.") from None
+            texts = any(isinstance(value, str) for value in data.flat)
+            advice = " Words of texts are counted first, with sklearn's CountVectorizer." if texts else ""
+            raise type(error)(f"{name} has dtype object and is not made of numbers: {error}.{advice}") from None
     if data.dtype.kind not in "biuf":
         raise ValueError(f"{name} has dtype {data.dtype}; expected real numbers. Convert it first.")
     if data.dtype == np.float16:  # which sparse arrays do not know

@@ -1,7 +1,7 @@
 """Data as other libraries hold them: bags of words, annotated matrices, lazy tables and arrays; and texts, refused."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from polyad.engine.blocks import BLOCK_CELLS, is_sparse
 _COUNT_FIRST = """count the words first:
     from sklearn.feature_extraction.text import CountVectorizer
     X = CountVectorizer().fit_transform(texts)"""
+_COUNT_LISTS = _COUNT_FIRST.replace("CountVectorizer()", "CountVectorizer(analyzer=list)")
 
 
 def matrix_of(X: Any, n_columns: int | None = None, *, name: str = "X") -> Any:
@@ -60,31 +61,69 @@ def matrix_of(X: Any, n_columns: int | None = None, *, name: str = "X") -> Any:
     return X if is_matrix else getattr(X, "counts", X)
 
 
-def refuse_texts(X: Any, name: str = "X") -> None:
-    """Refuse a text, or a sequence of texts, with the lines that count their words."""
+def refuse_texts(X: Any, name: str = "X", *, new: str = "") -> None:
+    """Refuse texts, lists of words, mappings and a path, with what makes counts of them.
+
+    Parameters
+    ----------
+    X
+        Data.
+    name
+        What messages call it.
+    new
+        How new texts are counted for a model that was fitted; empty in a fit.
+    """
     if is_dask_bag(X):
         raise ValueError(
             f"{name} is a dask.bag of texts, and counts of words are needed: polyad.corpus.index(texts, "
             "'corpus.shards') has the workers count them, and any model takes what it returns."
         )
+    if _of_dask(X) and type(X).__name__ in ("Delayed", "DelayedLeaf", "Series"):
+        raise ValueError(f"{name} has not been computed by dask yet: give {name}.compute().")
     if isinstance(X, str | bytes):
         raise ValueError(
             f"{name} is a text, and counts of words are needed. polyad.corpus.read_corpus(path) reads a file or a "
-            f"folder of texts; of texts in memory {_COUNT_FIRST}"
+            f"folder of texts; of texts in memory {new or _COUNT_FIRST}"
         )
     if isinstance(X, os.PathLike):
         raise ValueError(
             f"{name} is a path, and data are needed: polyad.corpus.CorpusSource(path) reads a file or a folder "
             "of texts or of counts, polyad.engine.Shards(path) a folder of shards."
         )
-    first: Any = None
-    if isinstance(X, list | tuple):
-        first = X[0] if X else None
-    elif isinstance(X, np.ndarray) or hasattr(X, "iloc"):
-        values = np.asarray(X) if np.ndim(X) == 1 else np.empty(0)
-        first = values[0] if values.size else None
+    if _is_mapping(X):
+        raise ValueError(
+            f"{name} is a mapping, and rows of numbers are needed: pandas.DataFrame({name}) makes a table of it."
+        )
+    first = _first_of(X)
     if isinstance(first, str | bytes):
-        raise ValueError(f"{name} is a list of texts, and counts of words are needed; {_COUNT_FIRST}")
+        raise ValueError(f"{name} is a list of texts, and counts of words are needed; {new or _COUNT_FIRST}")
+    if is_words(first):
+        raise ValueError(f"{name} is a list of lists of words, and counts of them are needed; {new or _COUNT_LISTS}")
+    if _is_mapping(first):
+        raise ValueError(
+            f"{name} is a list of mappings, and rows of numbers are needed: "
+            f"sklearn.feature_extraction.DictVectorizer().fit_transform({name}) makes them of words and their counts."
+        )
+
+
+def _is_mapping(X: Any) -> bool:
+    return isinstance(X, Mapping) and not is_sparse(X)  # a matrix of keys is a dictionary in older versions of SciPy
+
+
+def _first_of(X: Any) -> Any:
+    """Return the first element of a list, or of an array or a column of a table; None where there is none."""
+    if isinstance(X, list | tuple):
+        return X[0] if X else None
+    is_column = hasattr(X, "iloc") or type(X).__name__ == "Series"
+    if not (is_column or isinstance(X, np.ndarray)) or np.ndim(X) != 1:
+        return None
+    values = np.asarray(X)
+    return values[0] if values.size else None
+
+
+def is_words(part: Any) -> bool:
+    """Tell a document as a list of its words."""
+    return isinstance(part, list | tuple) and len(part) > 0 and all(isinstance(word, str) for word in part)
 
 
 def is_lazy_frame(X: Any) -> bool:
@@ -210,8 +249,25 @@ def counts_of_bags(bags: Sequence[Any], n_columns: int | None = None) -> sparse.
     return sparse.csr_array((counts, words, indptr), shape=(len(bags), width))
 
 
-def refuse_bag(part: Any, name: str = "X") -> None:
-    """Refuse a bag of words that an iterable yields: one would be read as a block of two columns."""
+def refuse_listed_pairs(X: Any, name: str = "X") -> None:
+    """Refuse lists of lists of pairs: they may be bags of words as JSON has them, or blocks of counts of two words."""
+
+    def is_pair(values: Any) -> bool:
+        return isinstance(values, list) and len(values) == 2 and isinstance(values[0], int)
+
+    if isinstance(X, list) and all(isinstance(part, list) and all(map(is_pair, part)) for part in X) and any(X):
+        raise ValueError(
+            f"{name} is a list of lists of pairs. In bags of words pairs are tuples: give "
+            f"[[tuple(pair) for pair in bag] for bag in {name}]; and blocks of two columns as arrays."
+        )
+
+
+def refuse_document(part: Any, name: str = "X") -> None:
+    """Refuse a document that an iterable yields in the place of a block; a bag would be read as one of two columns."""
+    if isinstance(part, str | bytes):
+        raise ValueError(f"{name} yields texts, and counts of words are needed; {_COUNT_FIRST}")
+    if is_words(part):
+        raise ValueError(f"{name} yields lists of words, and counts of them are needed; {_COUNT_LISTS}")
     if isinstance(part, list | tuple) and len(part) > 0 and is_bag(part):
         raise ValueError(
             f"{name} yields bags of words, pairs of a word's number and its count, and blocks of counts are needed: "

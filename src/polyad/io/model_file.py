@@ -133,7 +133,7 @@ def load(path: str | os.PathLike[str], kind: type[Any] | None = None, *, max_byt
     """
     model = read_model_file(path, max_bytes=max_bytes).model
     if kind is not None and not isinstance(model, kind):
-        raise ModelFileError(f"it holds a {type(model).__name__}, and a {kind.__name__} is wanted", path=str(path))
+        raise ModelFileError(f"it holds {type(model).__name__}, and {kind.__name__} is wanted", path=str(path))
     return model
 
 

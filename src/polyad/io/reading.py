@@ -46,14 +46,12 @@ def read_header(archive: Archive) -> tuple[dict[str, Any], StoredClass]:
         raise ModelFileError("its header was changed after it was saved; save the model again")
     name = header.get("class")
     if not isinstance(name, str) or name not in STORED:
-        raise ModelFileError(f"it holds a {name!a}, which this version does not know; it knows {', '.join(STORED)}")
+        raise ModelFileError(f"it holds {name!a}, which this version does not know; it knows {', '.join(STORED)}")
     stored = STORED[name]
     if stored.view_arrays:
         n_views = stored.count_views(section(header, "arrays"))
         if not 2 <= n_views <= MAX_VIEWS:
-            raise ModelFileError(
-                f"it holds a {name} of {how_many(n_views, 'views')}; from 2 to {MAX_VIEWS} are possible"
-            )
+            raise ModelFileError(f"it holds {name} of {how_many(n_views, 'views')}; from 2 to {MAX_VIEWS} are possible")
         stored = stored.of_views(n_views)
     extra = any(key in section(header, "arrays") for key in stored.extra_row)
     return header, stored.with_extra_row(extra)

@@ -36,7 +36,7 @@ def entries_of(model: Any, vocabulary: Words | None, text_options: Options | Non
     name = type(model).__name__
     known = STORED.get(name)
     if known is None or type(model) is not known.load(name):
-        raise ModelFileError(f"a {name} cannot be stored; model files hold {', '.join(STORED)}.")
+        raise ModelFileError(f"{name} cannot be stored; model files hold {', '.join(STORED)}.")
     check_is_fitted(model)
     stored = known.of_views(len(getattr(model, "components_", ()))) if known.view_arrays else known
     stored = stored.with_extra_row(any(getattr(model, key, None) is not None for key in stored.extra_row))

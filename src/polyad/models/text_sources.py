@@ -21,6 +21,10 @@ from polyad.models.features import refuse_other_words, remember_columns
 
 Words = tuple[str, ...] | None
 
+OVER_KNOWN_WORDS = """count new ones over the words of the fit:
+    X = vectorizer.transform(texts)  # of the vectorizer of the fit; or, of a model that keeps its words,
+    X = polyad.corpus.count_words(texts, model.text_options_, vocabulary=model.vocabulary_)"""
+
 
 class TextBlocks:
     """Blocks of documents that come one after the other; their words are known once they have passed."""
@@ -100,7 +104,9 @@ def _comes_in_turn(X: Any) -> bool:
     return not is_known and is_parts(X)
 
 
-def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: TextOptions | None) -> Any:
+def counted_over(
+    X: Any, words: Sequence[str] | None, n_words: int, options: TextOptions | None, name: str = "X"
+) -> Any:
     """Return new documents for a fitted model: a source of text, and bags of words, as counts over its words.
 
     Parameters
@@ -111,6 +117,8 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
         The words of the model, None where it knows only their number.
     options
         How the text of the model was split.
+    name
+        What messages call the data.
 
     Returns
     -------
@@ -118,6 +126,7 @@ def counted_over(X: Any, words: Sequence[str] | None, n_words: int, options: Tex
         Of a source of text blocks of documents; the text of one is in memory at a time, and their counts go to disk
         where they are many. Anything else as it is, blocks that come one after the other with their words followed.
     """
+    refuse_texts(X, name, new=OVER_KNOWN_WORDS)
     if is_bags(X, may_be_empty=True):
         return counts_of_bags(X, n_words)
     if is_lazy_frame(X):

@@ -67,6 +67,13 @@ def outer_cube(vector: FloatArray) -> FloatArray:
     return vector[:, None, None] * vector[:, None] * vector
 
 
+def multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return T(A, A, A): every mode of a tensor multiplied by a matrix."""
+    for _ in range(3):
+        tensor = np.tensordot(tensor, matrix, axes=(0, 1))  # takes the first mode, puts the new one last
+    return tensor
+
+
 PAIR_ROWS = 1 << 11  # words at a time: a K x K x K tensor is added for every part
 SINGLE_FROM = 48  # components from which products are made with seven digits, and added up with sixteen
 

@@ -10,7 +10,7 @@ from oracles import chain_by_enumeration, class_log_likelihood, gaussian_mixture
 from polyad.datasets import make_hmm
 from polyad.engine import aligned, count_blocks, signal_blocks
 from polyad.engine.sequences import sequences_of
-from polyad.inference.mixtures import chains, gaussian
+from polyad.inference.mixtures import chains, gaussian, passes
 from polyad.inference.mixtures.chains import (
     Chain,
     chain_log_likelihood,
@@ -319,7 +319,7 @@ def test_relaxed_passes_of_chains_come_to_rest_where_em_does(kind, monkeypatch):
     blocks = count_blocks if kind != "gaussian" else signal_blocks
     source = sequences_of(blocks(rows), sample.lengths, order="given")
     relaxed = polish_chain(source, begin, max_iter=3000, tol=1e-9, prior=0.1)
-    monkeypatch.setattr(chains, "MOST_STRETCH", 1.0)
+    monkeypatch.setattr(passes, "MOST_STRETCH", 1.0)
     plain = polish_chain(source, begin, max_iter=3000, tol=1e-9, prior=0.1)
     assert (np.diff(relaxed.objective) >= 0).all()
     assert relaxed.converged

@@ -19,7 +19,7 @@ from polyad.datasets import make_hmm
 from polyad.decompose.three_views import classes_of
 from polyad.engine import Shards, blocks, count_blocks, signal_blocks, write_shards
 from polyad.engine.sequences import sequences_of
-from polyad.inference.kernels.chains import forward_backward
+from polyad.inference.kernels.chains import forward_backward, forward_likelihood
 from polyad.inference.mixtures.chains import stationary
 from polyad.inference.mixtures.emissions import Gaussian, Multinomial
 from polyad.models.recipes.chains import shown_by, transitions_of
@@ -325,6 +325,15 @@ def test_rows_that_no_reachable_state_can_show_do_no_harm():
     posterior, _, _, likelihood = forward_backward(logs, np.array([0, 4]), start, transitions)
     assert likelihood == pytest.approx(-1250.0)
     assert np.allclose(posterior, [[1.0, 0.0]] * 4)
+    assert forward_likelihood(logs, np.array([0, 4]), start, transitions) == pytest.approx(-1250.0)
+
+
+def test_the_likelihood_alone_is_that_of_forward_and_backward():
+    rng = np.random.default_rng(0)
+    logs, transitions = rng.normal(scale=30, size=(200, 3)), rng.dirichlet(np.ones(3), 3)
+    begins, start = np.array([0, 1, 7, 150, 200]), rng.dirichlet(np.ones(3))
+    both = forward_backward(logs, begins, start, transitions)[3]
+    assert forward_likelihood(logs, begins, start, transitions) == pytest.approx(both, rel=1e-12)
 
 
 def test_moments_alone_are_consistent():

@@ -85,9 +85,7 @@ def _evaluate_views(
     from polyad.metrics import npmi_coherence
 
     if not hasattr(model, "components_"):
-        raise ValueError(
-            f"{path} holds a {type(model).__name__}, which tells how two views differ and no probabilities."
-        )
+        raise ValueError(f"{path} holds {type(model).__name__}, which tells how two views differ and no probabilities.")
     started = time.perf_counter()
     n_views, found = len(model.components_), []
     for view, corpus in zip(views, read):

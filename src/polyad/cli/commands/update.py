@@ -44,7 +44,7 @@ def update(
     loaded: Any = load(model)
     refuse_pairs(model, loaded)
     if not hasattr(loaded, "partial_fit"):
-        raise ValueError(f"{model} is a {type(loaded).__name__}, and only models of the kind lda can be updated.")
+        raise ValueError(f"{model} holds {type(loaded).__name__}, and only models of the kind lda can be updated.")
     loaded.n_jobs = running.jobs
     read = _read(corpus, reading, loaded, running, output, grow)
     started, n_before = time.perf_counter(), len(loaded.components_[0])

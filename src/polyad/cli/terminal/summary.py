@@ -118,7 +118,7 @@ def model_sides(model: Any) -> list[SideModel]:
 def refuse_signals(path: str, model: Any) -> None:
     """Refuse a model without topics, such as one of measurements."""
     if not model.has_topics:
-        raise ValueError(f"{path} holds a {type(model).__name__}, which has no topics; use it from Python.")
+        raise ValueError(f"{path} holds {type(model).__name__}, which has no topics; use it from Python.")
 
 
 def refuse_pairs(path: str, model: Any) -> None:

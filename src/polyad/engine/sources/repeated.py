@@ -56,9 +56,8 @@ def weighted(source: Source, sample_weight: Any) -> Source:
 def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray[np.int64]:
     weights = np.asarray(sample_weight)
     if weights.shape != (n_rows,) or weights.dtype.kind not in "biufO":
-        raise ValueError(
-            f"sample_weight has the shape {weights.shape}; give one number for each of the {n_rows} rows of X."
-        )
+        found = f"the shape {weights.shape}" if weights.shape != (n_rows,) else f"dtype {weights.dtype}"
+        raise ValueError(f"sample_weight has {found}; give one number for each of the {n_rows} rows of X.")
     weights = weights.astype(np.float64)
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0) & (np.floor(weights) == weights)))
     if bad.size:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
-from polyad.engine import Block, Source, Stacked, new_states, one_round, step, sum_over
+from polyad.engine import Block, Source, Stacked, new_states, step, sum_over
 from polyad.inference.kernels.chains import forward_backward, likeliest_paths
 from polyad.inference.mixtures.emissions import TINY, Emission, log_prior, stretched
-from polyad.inference.mixtures.passes import MOST_STRETCH, STRETCH, Passes, further_shares
+from polyad.inference.mixtures.passes import Passes, further_shares, passes_of_em
 
 RANGE_ROWS = 1 << 14  # of the sequences that one thread works on at a time
 
@@ -48,10 +48,7 @@ def polish_chain(
     first: int = 1,
     most: int | None = None,
 ) -> PolishedChain:
-    """Improve a hidden Markov model by passes of EM (Baum and Welch).
-
-    Passes go further than EM says, the more the longer that has raised the objective; where it falls, the step of EM
-    itself is made instead.
+    """Improve a hidden Markov model by passes of EM (Baum and Welch), which go further than EM says.
 
     Parameters
     ----------
@@ -66,29 +63,26 @@ def polish_chain(
     first, most
         Number of the first pass, and of passes in all, for the report of progress.
     """
-    objective: list[float] = []
     states: Sequence[Any] = new_states(source)
-    safe, stretch = chain, 1.0
-    for number in range(first, first + max_iter):
-        with one_round(number, most or max_iter, passes=1, unit="row") as found:
-            sums, states = step(_expected, source, states, chain)
-            now = (sums[3] + _log_prior(chain, prior)) / source.n_rows
-            found.append(now)
-        if stretch > 1 and not now >= objective[-1]:
-            chain, stretch = safe, 1.0
-            continue
-        gain = now - objective[-1] if objective else np.inf
-        objective.append(now)
-        safe = Chain(
-            _normalised(sums[1] + prior, chain.start),
-            _normalised(sums[2] + prior, chain.transitions),
-            chain.emission.maximised(sums[0]),
-        )
-        if gain < tol:
-            return PolishedChain(tuple(objective), True, safe)
-        stretch = min(STRETCH * stretch, MOST_STRETCH) if np.isfinite(gain) else 1.0
-        chain = _stretched(chain, safe, stretch) if stretch > 1 else safe
-    return PolishedChain(tuple(objective), False, safe)
+
+    def expected(chain: Chain) -> tuple[float, Callable[[], Chain]]:
+        nonlocal states
+        sums, states = step(_expected, source, states, chain)
+        return (sums[3] + _log_prior(chain, prior)) / source.n_rows, lambda: _maximised(sums, chain, prior)
+
+    went, found = passes_of_em(
+        chain, expected, max_iter=max_iter, tol=tol, stretched=_stretched, first=first, most=most
+    )
+    return PolishedChain(went.objective, went.converged, found)
+
+
+def _maximised(sums: Sequence[Any], chain: Chain, prior: float) -> Chain:
+    """Return the chain that the expected sums of a pass ask for."""
+    return Chain(
+        _normalised(sums[1] + prior, chain.start),
+        _normalised(sums[2] + prior, chain.transitions),
+        chain.emission.maximised(sums[0]),
+    )
 
 
 def _stretched(before: Chain, after: Chain, stretch: float) -> Chain:

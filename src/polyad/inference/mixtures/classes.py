@@ -1,15 +1,16 @@
 """Mixtures of hidden classes that several views show: posteriors and passes of EM, each a sum over blocks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from polyad.base.arrays import FloatArray
-from polyad.engine import Block, Source, one_round, rows, total
+from polyad.engine import Block, Source, rows, total
 from polyad.inference.mixtures.emissions import TINY, Emission, log_prior
 from polyad.inference.mixtures.gaussian import shares_and_evidence
-from polyad.inference.mixtures.passes import Passes
+from polyad.inference.mixtures.passes import Passes, passes_of_em
 
 
 @dataclass(frozen=True)
@@ -74,23 +75,24 @@ def polish_classes(
     prior
         Rows added to every class.
     """
-    objective: list[float] = []
     K = mixture.weights.size
-    for number in range(1, max_iter + 1):
-        with one_round(number, max_iter, passes=1, unit="row") as found:
-            points, sums, likelihood = total(_expected, source, mixture)
-            known = [emission for emission in mixture.emissions if emission is not None]
-            logs = prior * float(np.log(np.maximum(mixture.weights, TINY)).sum()) + sum(map(log_prior, known))
-            objective.append((likelihood + logs) / source.n_rows)
-            found.append(objective[-1])
-        shown = tuple(
-            None if emission is None else emission.maximised(of_view)
-            for emission, of_view in zip(mixture.emissions, sums)
-        )
-        mixture = ClassMixture((points + prior) / (source.n_rows + K * prior), shown)
-        if len(objective) > 1 and objective[-1] - objective[-2] < tol:
-            return PolishedClasses(tuple(objective), True, mixture)
-    return PolishedClasses(tuple(objective), False, mixture)
+
+    def expected(mixture: ClassMixture) -> tuple[float, Callable[[], ClassMixture]]:
+        points, sums, likelihood = total(_expected, source, mixture)
+        known = [emission for emission in mixture.emissions if emission is not None]
+        logs = prior * float(np.log(np.maximum(mixture.weights, TINY)).sum()) + sum(map(log_prior, known))
+
+        def maximised() -> ClassMixture:
+            shown = tuple(
+                None if emission is None else emission.maximised(of_view)
+                for emission, of_view in zip(mixture.emissions, sums)
+            )
+            return ClassMixture((points + prior) / (source.n_rows + K * prior), shown)
+
+        return (likelihood + logs) / source.n_rows, maximised
+
+    went, found = passes_of_em(mixture, expected, max_iter=max_iter, tol=tol)
+    return PolishedClasses(went.objective, went.converged, found)
 
 
 def _expected(block: Block, mixture: ClassMixture) -> tuple[FloatArray, tuple[Any, ...], float]:

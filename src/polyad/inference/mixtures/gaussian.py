@@ -1,5 +1,6 @@
 """Mixtures of Gaussians: posteriors and passes of EM, each a sum over blocks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,11 +8,10 @@ import numpy as np
 from scipy import linalg
 
 from polyad.base.arrays import FloatArray
-from polyad.engine import Block, Source, one_round, rows, total
-from polyad.inference.mixtures.passes import MOST_STRETCH, STRETCH, Passes, further, further_shares
+from polyad.engine import Block, Source, rows, total
+from polyad.inference.mixtures.passes import Passes, further, further_shares, passes_of_em
 from polyad.moments.views.cross import dense_rows
 
-OUTLOOK, OUTLOOK_FROM = 20, 4
 COVARIANCE_TYPES = ("spherical", "diag", "full")
 
 
@@ -189,33 +189,22 @@ def polish_gaussian(
     first, most
         Number of the first pass, and of passes in all, for the report of progress.
     target
-        Stop, not converged, where the objective would still be below this after :data:`OUTLOOK` passes with the gain of
-        the last one.
+        Stop, not converged, where the objective is too far below this (see :func:`passes_of_em`).
     relaxed
-        Whether to go further than EM says, the more the longer that has raised the objective; where it falls, the step
-        of EM itself is made instead.
+        Whether to go further than EM says.
     """
     centre = mixture.weights @ mixture.means
-    objective: list[float] = []
-    safe, stretch = mixture, 1.0
-    for number in range(first, first + max_iter):
-        with one_round(number, most or max_iter, passes=1, unit="row") as found:
-            sums = total(_expected_sums, source, _evaluated(mixture, centre))
-            now = (sums[-1] + _log_prior(mixture, rule)) / source.n_rows
-            found.append(now)
-        if stretch > 1 and not now >= objective[-1]:
-            mixture, stretch = safe, 1.0
-            continue
-        gain = now - objective[-1] if objective else np.inf
-        objective.append(now)
-        safe = _maximised(sums, mixture, centre, rule, source.n_rows)
-        if gain < tol:
-            return PolishedMixture(tuple(objective), True, safe)
-        if len(objective) > OUTLOOK_FROM and now + OUTLOOK * gain < target:
-            break
-        stretch = min(STRETCH * stretch, MOST_STRETCH) if relaxed and np.isfinite(gain) else 1.0
-        mixture = _stretched(mixture, safe, stretch) if stretch > 1 else safe
-    return PolishedMixture(tuple(objective), False, safe)
+
+    def expected(mixture: GaussianMixtureParameters) -> tuple[float, Callable[[], GaussianMixtureParameters]]:
+        sums = total(_expected_sums, source, _evaluated(mixture, centre))
+        now = (sums[-1] + _log_prior(mixture, rule)) / source.n_rows
+        return now, lambda: _maximised(sums, mixture, centre, rule, source.n_rows)
+
+    went, found = passes_of_em(
+        mixture, expected, max_iter=max_iter, tol=tol, stretched=_stretched if relaxed else None,
+        first=first, most=most, target=target,
+    )  # fmt: skip
+    return PolishedMixture(went.objective, went.converged, found)
 
 
 def polish_few(

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from polyad.base.arrays import FloatArray
-from polyad.base.determined import DETERMINED
+from polyad.models.certain import Certain
 from polyad.models.stopwatch import listed_seconds
 
 
 @dataclass(frozen=True)
-class MixtureDiagnostics:
+class MixtureDiagnostics(Certain):
     """How a mixture was fitted.
 
     Attributes
@@ -53,11 +51,6 @@ class MixtureDiagnostics:
     certainty: FloatArray
 
     @property
-    def undetermined(self) -> tuple[int, ...]:
-        """Numbers of the components that the data do not determine: others would explain them as well."""
-        return tuple(int(number) for number in np.flatnonzero(self.certainty < DETERMINED))
-
-    @property
     def n_passes(self) -> int:
         """Passes of likelihood that led to the result."""
         return len(self.objective)
@@ -67,8 +60,7 @@ class MixtureDiagnostics:
         likelihood = f", {self.objective[-1]:.4f} nats per row" if self.objective else ""
         rest = "" if self.converged else ", not converged"
         why = f" ({self.note})" if self.note else ""
-        size = self.certainty.size
-        known = f"; {size - len(self.undetermined)} of {size} components determined" if size else ""
+        known = f"; {self.how_many_determined('components')}" if self.certainty.size else ""
         return (
             f"MixtureDiagnostics({self.n_rows:,} rows; start from {self.start}{why}; {self.n_passes} likelihood "
             f"passes{likelihood}{rest}{known}; {steps})"

@@ -125,7 +125,14 @@ class HiddenMarkov(MixtureModel):
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, X: Any, lengths: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn transitions and what states show.
 
         Parameters
@@ -134,6 +141,8 @@ class HiddenMarkov(MixtureModel):
             The rows of all sequences under each other: an array, a sparse array or a source; or a list of sequences.
         lengths
             The number of rows of each sequence; None for one sequence, or for a list of them.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         self._refuse_bad_parameters()
         watch = StopWatch()

@@ -125,7 +125,15 @@ class MultiViewMixture(MixtureModel):
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, views: Any, y: object = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        views: Any,
+        y: object = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn the classes and what each view shows of them.
 
         Parameters
@@ -138,6 +146,8 @@ class MultiViewMixture(MixtureModel):
             Not used.
         sample_weight
             How often each sample counts, whole numbers from 0 up: the same as repeating its rows.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         self._refuse_bad_parameters()
         watch = StopWatch()

@@ -133,7 +133,14 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @fitted_at_once
-    def fit(self, X: Any, y: object = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        checkpoint: Any = None,
+        client: Any = None,
+    ) -> Self:
         """Learn weights, means and covariances.
 
         Parameters
@@ -142,6 +149,8 @@ class SphericalMixture(DensityMixin, MixtureModel):  # type: ignore[misc]
             Samples x columns: an array, a DataFrame, an iterable of blocks, or a source.
         y
             Not used.
+        checkpoint, client
+            As of :meth:`polyad.LDA.fit`.
         """
         self._refuse_bad_parameters()
         expect(mixture_plan(self.max_iter))

@@ -24,7 +24,7 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.engine import single_threaded_blas
 from polyad.models.recipes.moment_start import MomentStart, SummedCounts, start_from_moments
 from polyad.moments import RawMoments
-from polyad.moments.symmetric import outer_cube, symmetrise
+from polyad.moments.symmetric import multilinear, outer_cube, symmetrise
 
 SMALLEST, LARGEST = 0.05, 100.0  # totals that are looked at: beyond them documents have one topic, or all the same
 HOLDS = 0.16  # of the third moment that the model may leave unexplained
@@ -127,13 +127,6 @@ class _Factors:
 
 def _factors(c0: float) -> _Factors:
     return _Factors(c0 / (c0 + 1), c0 / (c0 + 2), 2 * c0**2 / ((c0 + 1) * (c0 + 2)))
-
-
-def multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return T(A, A, A): every mode of a symmetric tensor multiplied by a symmetric matrix."""
-    for _ in range(3):
-        tensor = np.tensordot(tensor, matrix, axes=(0, 1))
-    return tensor
 
 
 def total_of_moments(moments: WhitenedMoments, rotation: FloatArray) -> tuple[float, FloatArray] | None:

@@ -63,7 +63,7 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
     def fit(
         self,
         X: Any,
-        y: Any = None,
+        y: object = None,
         sample_weight: Any = None,
         *,
         checkpoint: Any = None,
@@ -79,7 +79,7 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
             or a :class:`polyad.corpus.CorpusSource`, which is read once, its words chosen as the command does.
             The documents are copied, in an order of their own: the order of X does not matter.
         y
-            Ignored.
+            Not used.
         sample_weight
             How often each document counts, whole numbers from 0 up: the same as repeating its row.
         checkpoint
@@ -150,7 +150,7 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
         remember_words(self, X, source.n_columns, reset=False)
         return source
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Floats:
+    def fit_transform(self, X: Any, y: object = None, sample_weight: Any = None) -> Floats:
         """Fit, and return the topic shares of the same documents; X may be an iterator, which is read once."""
         X = read_once(X)
         return self.fit(X, y, sample_weight).transform(X)
@@ -173,7 +173,7 @@ class TopicModel(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  # ty
         """Return the topics and the prior that documents are explained by."""
         return self.components_, self.doc_topic_prior_
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: object = None) -> float:
         """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
 
         By document completion: shares are inferred from one half of each document's tokens, the other half is scored.

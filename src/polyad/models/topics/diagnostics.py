@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyad.base.arrays import FloatArray
-from polyad.base.determined import DETERMINED
+from polyad.models.certain import Certain
 from polyad.models.recipes.moment_start import MomentStart, SummedCounts
 from polyad.models.stopwatch import StopWatch, listed_seconds
 
 
 @dataclass(frozen=True)
-class Diagnostics:
+class Diagnostics(Certain):
     """How a topic model was fitted.
 
     Attributes
@@ -67,11 +67,6 @@ class Diagnostics:
     memory_bytes: int
 
     @property
-    def undetermined(self) -> tuple[int, ...]:
-        """Numbers of the topics that the data do not determine: others would explain the moments as well."""
-        return tuple(int(topic) for topic in np.flatnonzero(self.certainty < DETERMINED))
-
-    @property
     def n_passes(self) -> int:
         """Polishing passes done."""
         return len(self.objective)
@@ -79,11 +74,11 @@ class Diagnostics:
     def __repr__(self) -> str:
         steps = listed_seconds(self.seconds)
         likelihood = f", {self.objective[-1]:.3f} nats per token" if self.objective else ""
+        known = f", {self.how_many_determined('topics')}" if self.certainty.size else ""
         return (
             f"Diagnostics({self.n_documents:,} documents, {self.n_tokens:,} tokens, {self.n_words:,} words; "
             f"{self.n_too_short:,} documents too short, {self.n_unseen_words:,} words never seen; "
-            f"gap {self.gap:.2f}, off-diagonal energy {self.energy:.3f}, "
-            f"{self.certainty.size - len(self.undetermined)} of {self.certainty.size} topics determined; "
+            f"gap {self.gap:.2f}, off-diagonal energy {self.energy:.3f}{known}; "
             f"{self.n_passes} polishing passes{likelihood}; {steps}; "
             f"{self.memory_bytes / 1e6:,.0f} MB of memory planned)"
         )

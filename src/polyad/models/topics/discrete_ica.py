@@ -246,7 +246,7 @@ class DiscreteICA(TopicModel):
             totals = self.doc_topic_prior_.sum() + rows(document_tokens, source)
             return in_precision_of(X, self._expected_tokens(source) * totals[:, None] * self._weights(1.0))
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: object = None) -> float:
         """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
 
         By document completion: shares are inferred from one half of each document's tokens, the other half is scored.

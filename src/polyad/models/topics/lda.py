@@ -248,7 +248,7 @@ class LDA(TopicModel):
             shares = topic_shares(topics, prior, source, method=self.inference, max_iter=n_iter)
         return shares if self.background_ is None else in_one_column(shares, len(self.background_))
 
-    def partial_fit(self, X: Any, y: Any = None, *, forget: float = 0.0, grow: bool = False) -> Self:
+    def partial_fit(self, X: Any, y: object = None, *, forget: float = 0.0, grow: bool = False) -> Self:
         """Learn from more documents, which need not be kept.
 
         The first call is a fit. Each later one finds the expected tokens of the new documents under the topics so far
@@ -262,7 +262,7 @@ class LDA(TopicModel):
             As for :meth:`fit`, over the same words. Text (:class:`polyad.corpus.CorpusSource`) is counted over the
             words of the model, and words that it lacks are lost. Hashed words are a vocabulary like any other.
         y
-            Ignored.
+            Not used.
         forget
             The share of all tokens so far that is forgotten before these are added, from 0 (nothing) to below 1: for
             topics that change with time. ``diagnostics_.n_tokens`` is then what is left.

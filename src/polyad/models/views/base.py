@@ -243,7 +243,7 @@ class TwoViewModel(FactorModel):
             (self.x_vocabulary_, self.x_text_options_) if of_x else (self.y_vocabulary_, self.y_text_options_)
         )
         n_columns = (self.factors_.x_mean if of_x else self.factors_.y_mean).size
-        view = counted_over(view, fitted, n_columns, options)
+        view = counted_over(view, fitted, n_columns, options, name)
         source, words = self._checked(view, name), known_text(view)[0]
         if words is not None and fitted is not None:
             refuse_other_words(words, fitted)

@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from polyad.base.arrays import FloatArray
-from polyad.base.determined import DETERMINED
 from polyad.base.plurals import how_many
+from polyad.models.certain import Certain
 from polyad.models.stopwatch import listed_seconds
 
 
 @dataclass(frozen=True)
-class FactorDiagnostics:
+class FactorDiagnostics(Certain):
     """How a fit went.
 
     Attributes
@@ -50,16 +48,11 @@ class FactorDiagnostics:
     seconds: dict[str, float]
     certainty: FloatArray
 
-    @property
-    def undetermined(self) -> tuple[int, ...]:
-        """Numbers of the components that the data do not determine."""
-        return tuple(int(number) for number in np.flatnonzero(self.certainty < DETERMINED))
-
     def __repr__(self) -> str:
-        known = f", {self.certainty.size - len(self.undetermined)} of {self.certainty.size} components determined"
+        known = f", {self.how_many_determined('components')}" if self.certainty.size else ""
         rest = "" if self.converged else ", not converged"
         return (
             f"FactorDiagnostics(statistics {self.statistics}; gap {self.gap:.2f}, off-diagonal energy "
-            f"{self.energy:.3f}{known if self.certainty.size else ''}; {how_many(self.n_iter, 'iterations')}{rest}; "
+            f"{self.energy:.3f}{known}; {how_many(self.n_iter, 'iterations')}{rest}; "
             f"{listed_seconds(self.seconds)})"
         )

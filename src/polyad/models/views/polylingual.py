@@ -159,7 +159,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
     def fit(
         self,
         views: Any,
-        y: Any = None,
+        y: object = None,
         sample_weight: Any = None,
         *,
         checkpoint: Any = None,
@@ -175,7 +175,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             that lacks a document has an empty row. Each is anything that :meth:`LDA.fit` takes; a source of several
             views is a list of them. Views with names are a mapping, such as ``{"en": X1, "fr": X2}``.
         y
-            Ignored.
+            Not used.
         sample_weight
             How often each document counts, whole numbers from 0 up: the same as repeating its rows.
         checkpoint, client, memory_limit
@@ -328,14 +328,14 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
     def _checked_view(self, view: Any, number: int) -> Source:
         """Return new documents of one view, counted over its fitted words."""
         fitted, n_words = self.vocabularies_[number], self.components_[number].shape[1]
-        view = counted_over(view, fitted, n_words, self.text_options_[number])
+        view = counted_over(view, fitted, n_words, self.text_options_[number], f"View {number}")
         source, words = _counts(view, number), known_columns(view)[0]
         if words is not None and fitted is not None:
             refuse_other_words(words, fitted)
         refuse_other_columns(source.n_columns, n_words, f"View {number}")
         return source
 
-    def fit_transform(self, views: Any, y: Any = None, sample_weight: Any = None) -> FloatArray:
+    def fit_transform(self, views: Any, y: object = None, sample_weight: Any = None) -> FloatArray:
         """Fit, and return the topic shares of the same documents."""
         return self.fit(views, y, sample_weight).transform(views)
 
@@ -360,7 +360,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
             )[:, : self.n_components]
         return shares / shares.sum(axis=1, keepdims=True)
 
-    def score(self, views: Any, y: Any = None) -> float:
+    def score(self, views: Any, y: object = None) -> float:
         """Return the mean held-out log-likelihood per token (natural logarithm; higher is better).
 
         As in :class:`LDA`: shares are inferred from one half of the tokens of a document, of all its views together,
@@ -371,7 +371,7 @@ class PolylingualLDA(SavedModel, ShownModel, TransformerMixin, BaseEstimator):  
         views
             As in :meth:`transform`.
         y
-            Ignored.
+            Not used.
         """
         known = self._known_views(views)
         # p(view, word | topic): how much of a topic's tokens are in a view is not part of the model, and taken as even.

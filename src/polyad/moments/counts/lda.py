@@ -18,6 +18,7 @@ from polyad.moments.symmetric import (
     SymmetricMoments,
     factorial_third,
     factorial_third_rows,
+    multilinear,
     symmetric_operator,
 )
 
@@ -124,14 +125,7 @@ class ProjectedMoments:
             )
         change = (vectors / np.sqrt(values)) @ vectors.T  # symmetric, so that a small change of c0 is a small change
         tensor = _with_concentration(self.mean, self.second, self.third, c0)
-        return change @ self.whitener, _multilinear(tensor, change)
-
-
-def _multilinear(tensor: FloatArray, matrix: FloatArray) -> FloatArray:
-    """T(A, A, A): every mode of the tensor multiplied by the matrix."""
-    for _ in range(3):
-        tensor = np.tensordot(tensor, matrix, axes=(0, 1))  # takes the first mode, puts the new one last
-    return tensor
+        return change @ self.whitener, multilinear(tensor, change)
 
 
 def _with_concentration(mean: FloatArray, second: FloatArray, third: FloatArray, c0: float) -> FloatArray:
