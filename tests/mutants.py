@@ -28,6 +28,7 @@ PREDICTED = "models/recipes/predicted_total.py"
 BOUNDS, CUMULANTS = "decompose/bounds.py", "moments/counts/discrete_ica_accuracy.py"
 BOUNDED = f"{COUNTS}/test_bounds.py"
 MERGING, CERTAIN = "inference/mixtures/merging.py", "models/recipes/mixture_certainty.py"
+TOLD_APART = "tests/models/test_determined.py"
 SURE = "tests/models/mixtures/test_mixture_certainty.py"
 MOMENT_PRIOR, DIRICHLET = "models/recipes/moment_prior.py", "models/recipes/dirichlet.py"
 
@@ -534,7 +535,28 @@ MUTANTS = [
         "cumulants-triples", CUMULANTS, "+ 9 * falling[4]", "+ 6 * falling[4]", f"{BOUNDED}::test_the_third_cumulant"
     ),
     Mutant("cumulants-exponent", CUMULANTS, "2 * ones**1.5", "2 * ones", f"{BOUNDED}::test_the_third_cumulant"),
-    # Which components of a mixture the rows determine.
+    # Which components the data determine.
+    Mutant(
+        "halves-are-others",
+        "models/recipes/standing_out.py",
+        "(seconds, seconds[::-1])",
+        "(seconds, seconds)",
+        f"{TOLD_APART}::test_directions_that_other",
+    ),
+    Mutant(
+        "halves-fall",
+        "models/recipes/standing_out.py",
+        "known[:-1] >= least * known[1:]",
+        "known[1:] >= least * known[:-1]",
+        f"{TOLD_APART}::test_directions_that_other",
+    ),
+    Mutant(
+        "halves-noise-sign",
+        "models/recipes/moment_start.py",
+        "start.certainty * (1 - noise)",
+        "start.certainty * (1 + noise)",
+        f"{TOLD_APART}::test_a_component_is_as_certain",
+    ),
     Mutant(
         "certain-noise-sign",
         CERTAIN,

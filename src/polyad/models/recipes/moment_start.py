@@ -1,11 +1,13 @@
 """Steps 1 to 4 for counts: from a corpus to the topics that its moments give."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
@@ -19,6 +21,7 @@ from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Block, Source, first_rows, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS
 from polyad.models.limits import FitPlan, tell_plan, within_limit
+from polyad.models.recipes.standing_out import n_standing_out
 from polyad.moments import CountSummary, SymmetricMoments
 
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
@@ -145,16 +148,24 @@ def start_from_moments(
     method: str | Diagonaliser,
     *,
     keep: bool = False,
+    second_of: Callable[[Source], LinearOperator] | None = None,
 ) -> MomentStart:
     """Whiten in the words' metric, diagonalise, and put the components on the simplex.
 
     Where the second moment has fewer positive directions than topics are wanted, the others start from documents
     that are least like the topics found, with a warning; nothing is then kept of what they were read off.
+
+    With ``second_of``, the second moment of some of the documents, directions that half of them have and the other half
+    has not are told (see :mod:`polyad.models.recipes.standing_out`): no component is certain that consists of these.
     """
     metric, n_found = word_metric(corpus, n_components), min(n_components, MOST_BY_MOMENTS)
     try:
         start = _decompose(moments, metric, n_found, method)
-        _warn_of_noise(start, n_found)
+        n_told = n_found
+        if second_of is not None:
+            n_told = n_standing_out(second_of, corpus.source, start.spectrum, metric, n_found)
+            start = _certain_in(start, n_told)
+        _warn_of_noise(start, n_found, n_told)
         if n_found < n_components:
             return _with_documents(start, corpus, n_components)
         return start if keep else replace(start, polyadic=None)
@@ -215,9 +226,26 @@ def _decompose(
     )
 
 
-def _warn_of_noise(start: MomentStart, n_components: int) -> None:
+def _certain_in(start: MomentStart, n_told: int) -> MomentStart:
+    """Take what a component has in directions that are noise off its certainty, a squared cosine."""
+    found = start.polyadic
+    assert found is not None
+    noise = (found.diagonalisation.rotation[n_told:] ** 2).sum(axis=0)
+    return replace(start, certainty=start.certainty * (1 - noise)) if n_told < found.whitening.n_components else start
+
+
+def _warn_of_noise(start: MomentStart, n_components: int, n_told: int) -> None:
+    if (start.certainty < DETERMINED).any():  # those are named when the fit is done
+        return
     last = start.spectrum[n_components - 1]
-    if last <= start.noise and not (start.certainty < DETERMINED).any():  # those are named when the fit is done
+    if n_told < n_components:
+        warn_caller(
+            f"{how_many(n_components, 'topics')} were asked for, and about {n_told} stand out: what one half of the "
+            "documents says of the others the other half does not know. Some topics may be made of noise, or be one "
+            "topic twice. Ask for fewer, or give more documents.",
+            NoiseWarning,
+        )
+    elif last <= start.noise:
         standing_out = int((start.spectrum > start.noise).sum())
         warn_caller(
             f"{how_many(n_components, 'topics')} {'was' if n_components == 1 else 'were'} asked for, and about "
