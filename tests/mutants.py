@@ -551,6 +551,13 @@ MUTANTS = [
         f"{TOLD_APART}::test_directions_that_other",
     ),
     Mutant(
+        "halves-of-aligned-texts",
+        "models/recipes/aligned_start.py",
+        "(1 - noise.mean(axis=0))",
+        "(1 + noise.mean(axis=0))",
+        f"{TOLD_APART}::test_every_model_of_topics",
+    ),
+    Mutant(
         "halves-noise-sign",
         "models/recipes/moment_start.py",
         "start.certainty * (1 - noise)",

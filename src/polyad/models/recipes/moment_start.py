@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, sqrt
 from typing import Any
 
@@ -21,7 +22,7 @@ from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Block, Source, first_rows, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS
 from polyad.models.limits import FitPlan, tell_plan, within_limit
-from polyad.models.recipes.standing_out import n_standing_out
+from polyad.models.recipes.standing_out import n_standing_out, whiteners_in
 from polyad.moments import CountSummary, SymmetricMoments
 
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
@@ -163,7 +164,7 @@ def start_from_moments(
         start = _decompose(moments, metric, n_found, method)
         n_told = n_found
         if second_of is not None:
-            n_told = n_standing_out(second_of, corpus.source, start.spectrum, metric, n_found)
+            n_told = n_standing_out(second_of, partial(whiteners_in, metric), corpus.source, start.spectrum, n_found)
             start = _certain_in(start, n_told)
         _warn_of_noise(start, n_found, n_told)
         if n_found < n_components:

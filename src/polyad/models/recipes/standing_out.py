@@ -17,8 +17,15 @@ FLAT = 5.0  # times the K-th eigenvalue that those of noise may be
 HELD = 0.3  # of the variance of a direction that other documents have: noise has 0 on average, topics about 1
 
 
+Whiteners = tuple[FloatArray, FloatArray]  # W1 and W2, with W1 S W2' = I; the same two where S is symmetric
+
+
 def n_standing_out(
-    second_of: Callable[[Source], LinearOperator], source: Source, spectrum: FloatArray, metric: FloatArray, K: int
+    second_of: Callable[[Source], LinearOperator],
+    whiteners_of: Callable[[LinearOperator, int], Whiteners],
+    source: Source,
+    spectrum: FloatArray,
+    K: int,
 ) -> int:
     """Return how many of K directions are told by either half of the documents, as far as the other half knows.
 
@@ -31,13 +38,13 @@ def n_standing_out(
     Parameters
     ----------
     second_of
-        The second moment of some documents.
+        The second moment of some documents, of one view or of two.
+    whiteners_of
+        The whiteners of so many of its directions; it refuses more than there are by a ``RankError``.
     source
         The documents.
     spectrum
-        Eigenvalues of the second moment of all of them, largest first.
-    metric
-        Of the whitening: see :func:`polyad.decompose.whiten`.
+        Eigenvalues or singular values of the second moment of all of them, largest first.
     K
         How many directions are asked for.
     """
@@ -46,9 +53,9 @@ def n_standing_out(
     seconds = [second_of(half) for half in halves(source)]
     held = np.zeros((2, K))
     for own, (here, there) in zip(held, (seconds, seconds[::-1])):
-        whitener = _whitener(here, metric, K)
-        products = whitener @ (there @ whitener.T)
-        own[: len(whitener)] = linalg.eigvalsh(products + products.T)[::-1] / 2
+        first, second = _as_many_as_there_are(whiteners_of, here, K)
+        products = first @ (there @ second.T)
+        own[: len(first)] = linalg.eigvalsh(products + products.T)[::-1] / 2
     return max(int((held.mean(axis=0) >= HELD).sum()), 1)
 
 
@@ -68,9 +75,18 @@ def may_end_in_noise(spectrum: FloatArray) -> bool:
     return bool(((known[:-1] >= least * known[1:]) & (known[1:] <= FLAT * known[-1:])).any())
 
 
-def _whitener(second: LinearOperator, metric: FloatArray, K: int) -> FloatArray:
-    """Return a whitener of as many directions as there are, up to K."""
+def whiteners_in(metric: FloatArray, second: LinearOperator, K: int) -> Whiteners:
+    """Return the whitener of a symmetric second moment in a metric, twice."""
+    whitener = whiten(second, K, metric=metric, strict=False).whitener
+    return whitener, whitener
+
+
+def _as_many_as_there_are(
+    whiteners_of: Callable[[LinearOperator, int], Whiteners], second: LinearOperator, K: int
+) -> Whiteners:
     try:
-        return whiten(second, K, metric=metric, strict=False).whitener
+        return whiteners_of(second, K)
     except RankError as error:
-        return whiten(second, error.supported, metric=metric, strict=False).whitener if error.supported else metric[:0]
+        if error.supported:
+            return whiteners_of(second, error.supported)
+        return np.empty((0, second.shape[0])), np.empty((0, second.shape[1]))
