@@ -551,6 +551,13 @@ MUTANTS = [
         f"{TOLD_APART}::test_directions_that_other",
     ),
     Mutant(
+        "halves-of-lda",
+        MOMENT_PRIOR,
+        "1 - parts[len(parts) - self._usual.n_noise",
+        "1 + parts[len(parts) - self._usual.n_noise",
+        f"{TOLD_APART}::test_every_model_of_topics",
+    ),
+    Mutant(
         "halves-of-aligned-texts",
         "models/recipes/aligned_start.py",
         "(1 - noise.mean(axis=0))",

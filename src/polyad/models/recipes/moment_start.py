@@ -134,6 +134,7 @@ class MomentStart:
     noise: float
     energy: float
     polyadic: Polyadic | None = None  # what the topics were read off, where it is kept: as large as they are
+    n_noise: int = 0  # of the directions, the last: what other documents do not have
 
     def with_background(self, corpus: SummedCounts, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
@@ -162,11 +163,10 @@ def start_from_moments(
     metric, n_found = word_metric(corpus, n_components), min(n_components, MOST_BY_MOMENTS)
     try:
         start = _decompose(moments, metric, n_found, method)
-        n_told = n_found
         if second_of is not None:
             n_told = n_standing_out(second_of, partial(whiteners_in, metric), corpus.source, start.spectrum, n_found)
-            start = _certain_in(start, n_told)
-        _warn_of_noise(start, n_found, n_told)
+            start = _without(start, n_found - n_told)
+        _warn_of_noise(start, n_found)
         if n_found < n_components:
             return _with_documents(start, corpus, n_components)
         return start if keep else replace(start, polyadic=None)
@@ -227,19 +227,21 @@ def _decompose(
     )
 
 
-def _certain_in(start: MomentStart, n_told: int) -> MomentStart:
+def _without(start: MomentStart, n_noise: int) -> MomentStart:
     """Take what a component has in directions that are noise off its certainty, a squared cosine."""
     found = start.polyadic
-    assert found is not None
-    noise = (found.diagonalisation.rotation[n_told:] ** 2).sum(axis=0)
-    return replace(start, certainty=start.certainty * (1 - noise)) if n_told < found.whitening.n_components else start
+    if found is None or n_noise == 0:
+        return start
+    noise = (found.diagonalisation.rotation[found.whitening.n_components - n_noise :] ** 2).sum(axis=0)
+    return replace(start, certainty=start.certainty * (1 - noise), n_noise=n_noise)
 
 
-def _warn_of_noise(start: MomentStart, n_components: int, n_told: int) -> None:
+def _warn_of_noise(start: MomentStart, n_components: int) -> None:
     if (start.certainty < DETERMINED).any():  # those are named when the fit is done
         return
     last = start.spectrum[n_components - 1]
-    if n_told < n_components:
+    if start.n_noise:
+        n_told = n_components - start.n_noise
         warn_caller(
             f"{how_many(n_components, 'topics')} were asked for, and about {n_told} stand out: what one half of the "
             "documents says of the others the other half does not know. Some topics may be made of noise, or be one "

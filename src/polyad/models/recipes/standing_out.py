@@ -50,7 +50,10 @@ def n_standing_out(
     """
     if source.passes_are_dear or source.n_rows < 4 * K or not may_end_in_noise(spectrum[:K]):
         return K
-    seconds = [second_of(half) for half in halves(source)]
+    try:
+        seconds = [second_of(half) for half in halves(source)]
+    except ValueError:  # a half that has no moments says nothing
+        return K
     held = np.zeros((2, K))
     for own, (here, there) in zip(held, (seconds, seconds[::-1])):
         first, second = _as_many_as_there_are(whiteners_of, here, K)
