@@ -41,6 +41,8 @@ from polyad.moments import sample_accuracy
 GIANT = np.array([3, 0.05, 0.05, 0.05, 0.05])
 PRESETS = ("off", "fast", "full")
 
+UNDETERMINED_BEFORE = {"LDA": "0, 0", "DiscreteICA": "0, 0", "SingleTopic": "0, 2", "PolylingualLDA": "0, 0"}
+
 Row = tuple[str, str, str]  # what, before, now
 
 
@@ -387,6 +389,18 @@ def determined() -> Iterator[Row]:
     views = make_nongaussian_cca(5000, (12, 10), 5, sources=kinds, private_sources="gaussian", n_private=4)
     told = NonGaussianCCA(5).fit(views.X, views.Y).diagnostics_.undetermined
     yield "NonGaussianCCA, three of five sources Gaussian: called undetermined", "none", f"{len(told)}"
+    shares = np.array([0.5, 0.25, 0.15, 0.07, 0.03])
+    sample = make_lda(2000, 3000, 5, length=120)
+    halves = [sample.counts[:, ::2], sample.counts[:, 1::2]]
+    for model, data in (
+        (LDA, sample.counts),
+        (DiscreteICA, make_gamma_poisson(2000, 3000, 5, mean_length=100.0, prior=shares).counts),
+        (SingleTopic, make_single_topic(2000, 3000, 5, length=40, weights=shares).counts),
+        (PolylingualLDA, halves),
+    ):
+        five, eight = (len(model(K, polish="off").fit(data).diagnostics_.undetermined) for K in (5, 8))
+        what = f"{model.__name__}, five topics, 3,000 words, 2,000 documents; K = 5, 8: called undetermined"
+        yield what, UNDETERMINED_BEFORE[model.__name__], f"{five}, {eight}"
 
 
 SECTIONS = (

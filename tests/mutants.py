@@ -25,6 +25,11 @@ OWN_PRIOR, LDA_MODEL, SHAPES = "models/recipes/own_prior.py", "models/topics/lda
 TOPIC_PRIOR, TOLD = "inference/topic_prior.py", "tests/inference/test_topic_prior.py"
 ALIGNED = "models/views/polylingual.py"
 PREDICTED = "models/recipes/predicted_total.py"
+BOUNDS, CUMULANTS = "decompose/bounds.py", "moments/counts/discrete_ica_accuracy.py"
+BOUNDED = f"{COUNTS}/test_bounds.py"
+MERGING, CERTAIN = "inference/mixtures/merging.py", "models/recipes/mixture_certainty.py"
+TOLD_APART = "tests/models/test_determined.py"
+SURE = "tests/models/mixtures/test_mixture_certainty.py"
 MOMENT_PRIOR, DIRICHLET = "models/recipes/moment_prior.py", "models/recipes/dirichlet.py"
 
 
@@ -445,6 +450,199 @@ MUTANTS = [
         "vectors * np.sqrt(np.maximum(values, 0.0))",
         "vectors * np.maximum(values, 0.0)",
         f"{METHODS}::test_all_words_summed",
+    ),
+    # Bounds, and how many documents they ask for.
+    Mutant(
+        "bound-whitened-exponent",
+        BOUNDS,
+        "((1 - r) * smallest) ** 1.5",
+        "((1 - r) * smallest) ** 2.5",
+        f"{BOUNDED}::test_the_bound_of_the_whitened",
+    ),
+    Mutant(
+        "bound-whitened-sign",
+        BOUNDS,
+        "(2 + e + np.sqrt(1 + e))",
+        "(2 + e - np.sqrt(1 + e))",
+        f"{BOUNDED}::test_the_bound_of_the_whitened",
+    ),
+    Mutant(
+        "bound-noise-exponent",
+        BOUNDS,
+        "float(np.min(values)) ** 3 /",
+        "float(np.min(values)) ** 2 /",
+        f"{BOUNDED}::test_noise_that_hides",
+    ),
+    Mutant("bound-components-sign", BOUNDS, "+ e * sizes", "- e * sizes", f"{BOUNDED}::test_the_bound_of_components"),
+    Mutant(
+        "bound-components-weight",
+        BOUNDS,
+        "TURNED * error / values",
+        "TURNED * error * values",
+        f"{BOUNDED}::test_the_bound_of_components",
+    ),
+    Mutant("bound-constant", BOUNDS, "TURNED = 1.2", "TURNED = 0.7", f"{BOUNDED}::test_a_noisy_tensor"),
+    Mutant(
+        "documents-of-lda",
+        BOUNDS,
+        "(c * (c0 + 2) ** 2)",
+        "(c * (c0 + 2))",
+        f"{BOUNDED}::test_with_that_many",
+    ),
+    Mutant(
+        "documents-of-single-topics",
+        BOUNDS,
+        "variances, values = c, 1 / np.sqrt(c)",
+        "variances, values = c, 2 / np.sqrt(c)",
+        f"{BOUNDED}::test_with_that_many",
+    ),
+    Mutant(
+        "documents-of-discrete-ica",
+        BOUNDS,
+        "c / rate**2, 2 / np.sqrt(c)",
+        "c / rate, 2 / np.sqrt(c)",
+        f"{BOUNDED}::test_with_that_many",
+    ),
+    Mutant(
+        "documents-failure",
+        BOUNDS,
+        "_of_words(c0, failure / 3)",
+        "_of_words(c0, failure)",
+        f"{BOUNDED}::test_with_that_many",
+    ),
+    Mutant(
+        "documents-markov",
+        BOUNDS,
+        "1 / np.sqrt(failure / 2)",
+        "1 / np.sqrt(failure)",
+        f"{BOUNDED}::test_with_that_many",
+    ),
+    Mutant(
+        "cumulants-weight",
+        CUMULANTS,
+        "6 * k2 @ powers[1]",
+        "5 * k2 @ powers[1]",
+        f"{BOUNDED}::test_the_error_of_discrete",
+    ),
+    Mutant(
+        "cumulants-sign",
+        CUMULANTS,
+        "/ 4 - size",
+        "/ 4 + size",
+        f"{BOUNDED}::test_the_error_of_discrete",
+    ),
+    Mutant(
+        "cumulants-triples", CUMULANTS, "+ 9 * falling[4]", "+ 6 * falling[4]", f"{BOUNDED}::test_the_third_cumulant"
+    ),
+    Mutant("cumulants-exponent", CUMULANTS, "2 * ones**1.5", "2 * ones", f"{BOUNDED}::test_the_third_cumulant"),
+    # Which components the data determine.
+    Mutant(
+        "halves-are-others",
+        "models/recipes/standing_out.py",
+        "(seconds, seconds[::-1])",
+        "(seconds, seconds)",
+        f"{TOLD_APART}::test_directions_that_other",
+    ),
+    Mutant(
+        "halves-fall",
+        "models/recipes/standing_out.py",
+        "known[:-1] >= least * known[1:]",
+        "known[1:] >= least * known[:-1]",
+        f"{TOLD_APART}::test_directions_that_other",
+    ),
+    Mutant(
+        "halves-of-lda",
+        MOMENT_PRIOR,
+        "1 - parts[len(parts) - self._usual.n_noise",
+        "1 + parts[len(parts) - self._usual.n_noise",
+        f"{TOLD_APART}::test_every_model_of_topics",
+    ),
+    Mutant(
+        "halves-of-aligned-texts",
+        "models/recipes/aligned_start.py",
+        "(1 - noise.mean(axis=0))",
+        "(1 + noise.mean(axis=0))",
+        f"{TOLD_APART}::test_every_model_of_topics",
+    ),
+    Mutant(
+        "halves-noise-sign",
+        "models/recipes/moment_start.py",
+        "start.certainty * (1 - noise)",
+        "start.certainty * (1 + noise)",
+        f"{TOLD_APART}::test_a_component_is_as_certain",
+    ),
+    Mutant(
+        "certain-noise-sign",
+        CERTAIN,
+        "2 * losses - 2 * noise",
+        "2 * losses + 2 * noise",
+        f"{SURE}::test_certainty_of_pairs",
+    ),
+    Mutant(
+        "certain-noise-weight",
+        CERTAIN,
+        "n_parameters + 2 * np.sqrt(n_parameters)",
+        "n_parameters + np.sqrt(n_parameters)",
+        f"{SURE}::test_certainty_of_pairs",
+    ),
+    Mutant(
+        "certain-weights-swapped",
+        CERTAIN,
+        "1 - weights[other] / weights[own]",
+        "1 - weights[own] / weights[other]",
+        f"{SURE}::test_certainty_of_pairs",
+    ),
+    Mutant(
+        "certain-covariances", CERTAIN, "3: M * (M + 1) // 2", "3: M * (M - 1) // 2", f"{SURE}::test_what_tells_two"
+    ),
+    Mutant(
+        "certain-arriving",
+        CERTAIN,
+        "n_parameters += np.minimum(arriving",
+        "n_parameters -= np.minimum(arriving",
+        f"{SURE}::test_what_tells_two",
+    ),
+    Mutant(
+        "merged-values",
+        MERGING,
+        "between = shares.prod(axis=1)[:, None]",
+        "between = shares.sum(axis=1)[:, None]",
+        f"{SURE}::test_two_values",
+    ),
+    Mutant(
+        "merged-gaussians-sign",
+        MERGING,
+        "within + product * between",
+        "within - product * between",
+        f"{SURE}::test_losses_are_those",
+    ),
+    Mutant(
+        "merged-states",
+        MERGING,
+        "share @ chain.transitions[pair]",
+        "share[::-1] @ chain.transitions[pair]",
+        f"{SURE}::test_two_states",
+    ),
+    Mutant(
+        "merged-distances-sign",
+        MERGING,
+        "xlogy(ones, ones) + xlogy(1 - ones, 1 - ones)",
+        "xlogy(ones, ones) - xlogy(1 - ones, 1 - ones)",
+        f"{SURE}::test_what_a_row_loses",
+    ),
+    Mutant(
+        "merged-distances-weight",
+        MERGING,
+        "weights[k] * own[k] - of_both * together",
+        "own[k] - of_both * together",
+        f"{SURE}::test_what_a_row_loses",
+    ),
+    Mutant(
+        "merged-evidence-sign",
+        MERGING,
+        "together[:, number] - evidence[:, 0]",
+        "together[:, number] + evidence[:, 0]",
+        f"{SURE}::test_losses",
     ),
 ]
 

@@ -152,6 +152,17 @@ def test_models_are_saved_once_and_load_the_same(model, tmp_path):
 
 
 @every
+def test_every_component_has_a_certainty_and_a_warning_names_the_uncertain_ones(model):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        told = model(2).fit(*data_for(model)).diagnostics_
+    assert told.certainty.shape == (2,)
+    assert ((told.certainty >= 0) & (told.certainty <= 1)).all()
+    assert told.undetermined == tuple(np.flatnonzero(told.certainty < 0.5))
+    assert any(each.category is polyad.models.UndeterminedWarning for each in caught) == bool(told.undetermined)
+
+
+@every
 def test_every_kind_of_random_state(model, tmp_path):
     if "random_state" not in inspect.signature(model).parameters:
         pytest.skip("nothing is drawn")

@@ -1,5 +1,7 @@
 """More data, a smaller error: for every mixture and for independent factors, before and after the likelihood passes."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
@@ -7,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 from polyad import HiddenMarkov, IndependentFactors, MultiViewMixture, SphericalMixture
 from polyad.datasets import make_hmm, make_independent_factors, make_multiview_mixture, make_spherical_mixture
 from polyad.metrics import amari_distance
+from polyad.models import UndeterminedWarning
 
 FEW, MANY, SEEDS = 2000, 32_000, (1, 2)
 VIEWS = {"mixed": ("counts", "binary", "gaussian")}
@@ -55,12 +58,20 @@ def of_factors(n_rows, seed, kind, *, polished):
     return amari_distance(model.components_ @ np.linalg.pinv(draw.components), np.eye(3))
 
 
+def mean_errors(error, kind, n_rows):
+    return [np.mean([error(n_rows, seed, kind, polished=polished) for seed in SEEDS]) for polished in (True, False)]
+
+
 def check(error, kind):
-    """Errors shrink, and the passes do not add to them."""
-    (few, few_off), (many, many_off) = (
-        [np.mean([error(n_rows, seed, kind, polished=polished) for seed in SEEDS]) for polished in (True, False)]
-        for n_rows in (FEW, MANY)
-    )
+    """Errors shrink, and the passes do not add to them.
+
+    Of few rows it may be said that they do not determine a component (moments alone err by .4 and .7 of a state there);
+    of many it is not.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndeterminedWarning)
+        few, few_off = mean_errors(error, kind, FEW)
+    many, many_off = mean_errors(error, kind, MANY)
     assert many <= 0.55 * few, (few, many)
     assert many_off <= 0.55 * few_off, (few_off, many_off)
     assert few <= 1.1 * few_off, (few, few_off)

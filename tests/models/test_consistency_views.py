@@ -73,6 +73,7 @@ def test_discrete_ica_statistics(prior, statistics):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:These documents do not tell the total of the shapes")  # of another law than gamma
 @pytest.mark.parametrize("statistics", ["cumulants", "generalised"])
 @pytest.mark.parametrize("law", ["two values", "lognormal", "uniform"])
 def test_discrete_ica_of_any_law(law, statistics):

@@ -1,6 +1,7 @@
 """Topics depend on the data alone, and what the data do not determine is said."""
 
 import warnings
+from functools import partial
 from types import ModuleType
 
 import numpy as np
@@ -27,9 +28,11 @@ from polyad.datasets import (
 )
 from polyad.decompose import power
 from polyad.decompose.certainty import certainty, gaussian_turning, leaving, turning
-from polyad.engine import count_blocks
+from polyad.engine import count_blocks, write_shards
 from polyad.models import UndeterminedWarning
-from polyad.moments import raw_moments
+from polyad.models.recipes.moment_start import SummedCounts, start_from_moments
+from polyad.models.recipes.standing_out import n_standing_out, whiteners_in
+from polyad.moments import raw_moments, summarise_counts
 
 LDA_SAMPLES = [
     make_lda(1500, 400, 6, length=80, prior=prior, random_state=seed) for seed, prior in ((0, 0.3), (1, 0.1))
@@ -108,10 +111,87 @@ def test_more_topics_than_there_are_is_called_undetermined():
         model = LDA(8).fit(sample.counts)
     diagnostics = model.diagnostics_
     assert diagnostics.certainty.shape == (8,)
-    assert 1 <= len(diagnostics.undetermined) <= 5
+    nearest = np.minimum(model.components_[:, None], sample.components).sum(axis=2).argmax(axis=1)
+    halves_of_one = np.flatnonzero(np.bincount(nearest)[nearest] > 1)
+    assert diagnostics.undetermined == tuple(halves_of_one), "three of the five topics are there twice"
+    assert len(halves_of_one) == 6
     assert f"{8 - len(diagnostics.undetermined)} of 8 topics determined" in repr(diagnostics)
     told = model.topics(as_frame=True).groupby("topic")["certainty"].first()
     assert np.allclose(told, diagnostics.certainty)
+
+
+SKEWED = np.array([0.5, 0.25, 0.15, 0.07, 0.03])
+
+
+def gamma_poisson(n_documents, n_words):
+    return make_gamma_poisson(n_documents, n_words, 5, mean_length=100.0, prior=SKEWED).counts
+
+
+def single_topics(n_documents, n_words):
+    return make_single_topic(n_documents, n_words, 5, length=40, weights=SKEWED).counts
+
+
+def mixed_topics(n_documents, n_words):
+    return make_lda(n_documents, n_words, 5, length=100).counts
+
+
+def two_languages(n_documents, n_words):
+    counts = make_lda(n_documents, n_words, 5, length=120).counts.toarray()
+    return [counts[:, ::2], counts[:, 1::2]]
+
+
+@pytest.mark.filterwarnings("ignore:These documents do not tell the total of the shapes")  # with topics of noise
+@pytest.mark.parametrize(("n_documents", "n_words"), [(2000, 300), (2000, 3000), (8000, 300)])
+@pytest.mark.parametrize(
+    ("model", "draw"),
+    [
+        (LDA, mixed_topics),
+        (DiscreteICA, gamma_poisson),
+        (SingleTopic, single_topics),
+        (PolylingualLDA, two_languages),
+    ],
+)
+def test_every_model_of_topics_tells_of_more_than_there_are(model, draw, n_documents, n_words):
+    """Long documents make noise of S that is larger than its most negative eigenvalue: nothing was told."""
+    X = draw(n_documents, n_words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UndeterminedWarning)
+        assert model(5, polish="off").fit(X).diagnostics_.certainty.min() > 0.9
+    with pytest.warns(UndeterminedWarning, match=r"do not determine \d of the 8 components"):
+        diagnostics = model(8, polish="off").fit(X).diagnostics_
+    assert 2 <= len(diagnostics.undetermined) <= 6
+
+
+@pytest.mark.parametrize("as_shards", [False, True])
+def test_directions_that_other_documents_have_stand_out(as_shards, tmp_path):
+    sample = make_single_topic(1500, 200, 5, length=40)
+    source = count_blocks(sample.counts)
+    if as_shards:
+        source = write_shards(source, tmp_path / "shards")
+
+    def second_of(half):
+        return raw_moments(half, "length").moments.second
+
+    S = second_of(source) @ np.eye(200)
+    spectrum, plainly = np.linalg.eigvalsh(S)[::-1], partial(whiteners_in, np.ones(200))
+    for K in (3, 5, 6, 9):
+        assert n_standing_out(second_of, plainly, source, spectrum, K) == min(K, 5)
+    assert n_standing_out(second_of, plainly, source, np.linspace(2, 1, 200), 9) == 9, "no fall: not looked at"
+
+
+def test_a_component_is_as_certain_as_what_stands_out_of_it():
+    """Of a rotation's rows the last are noise: what a component has in them is taken off."""
+    counts = make_single_topic(1500, 200, 3, length=40).counts
+    corpus = SummedCounts(count_blocks(counts), summarise_counts(count_blocks(counts)))
+    moments = raw_moments(corpus.source, "length").moments
+    plain = start_from_moments(moments, corpus, 5, "power", keep=True)
+    told = start_from_moments(
+        moments, corpus, 5, "power", second_of=lambda half: raw_moments(half, "length").moments.second
+    )
+    assert plain.polyadic is not None
+    noise = (plain.polyadic.diagonalisation.rotation[3:] ** 2).sum(axis=0)
+    assert noise.max() > 0.4
+    assert np.allclose(told.certainty, plain.certainty * (1 - noise), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("n_gaussian", "n_unsure"), [(0, 0), (1, 0), (2, 2), (3, 3)])

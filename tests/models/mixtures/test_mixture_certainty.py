@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from polyad import HiddenMarkov, MultiViewMixture, SphericalMixture, load
 from polyad.datasets import make_hmm, make_multiview_mixture, make_spherical_mixture
@@ -16,6 +17,7 @@ from polyad.inference.mixtures.gaussian import GaussianMixtureParameters, gaussi
 from polyad.inference.mixtures.merging import (
     chain_losses,
     class_losses,
+    emission_distances,
     gaussian_distances,
     gaussian_losses,
     merged_chain,
@@ -27,6 +29,7 @@ from polyad.inference.mixtures.merging import (
 )
 from polyad.models import UndeterminedWarning
 from polyad.models.mixtures.sequences import checked_sequences
+from polyad.models.recipes import mixture_certainty
 from polyad.models.recipes.mixture_certainty import (
     chain_certainty,
     class_certainty,
@@ -287,6 +290,91 @@ def test_halves_of_one_component_are_found_beside_light_ones():
     parts = model.weights_ > 0.05
     assert parts.sum() > 1
     assert (model.diagnostics_.certainty[parts] > 0.5).sum() <= 1, "one blob is at most one component"
+
+
+WEIGHTS, PAIR = np.array([0.5, 0.2, 0.3]), np.array([[0, 2]])
+ZEROS = np.zeros(2)
+
+
+def test_two_values_put_together_have_the_moments_of_both():
+    means, variances = np.array([[0.0, 3.0], [9.0, 9.0], [4.0, 1.0]]), np.array([[1.0, 2.0], [9.0, 9.0], [0.5, 6.0]])
+    shares = shares_in_pairs(WEIGHTS, PAIR)
+    assert np.allclose(shares, [[0.625, 0.375]])
+    both = merged_emission(Gaussian(means, variances, ZEROS, ZEROS, ZEROS), PAIR, shares)
+    first = 0.625 * means[0] + 0.375 * means[2]
+    second = 0.625 * (variances[0] + means[0] ** 2) + 0.375 * (variances[2] + means[2] ** 2)
+    assert np.allclose(both.means, first)
+    assert np.allclose(both.variances, second - first**2)
+    words = np.array([[0.7, 0.3], [0.5, 0.5], [0.1, 0.9]])
+    assert np.allclose(merged_emission(Multinomial(words), PAIR, shares).probabilities, [[0.475, 0.525]])
+
+
+@pytest.mark.parametrize("kind", ["words", "answers", "counts", "values"])
+def test_what_a_row_loses_is_its_divergence_from_both_together(kind):
+    """Over all that a row of one column, or a token, may be: the weights of the two times their divergences."""
+    rows = np.array([[0.7, 0.3], [0.5, 0.5], [0.1, 0.9]])
+    if kind == "words":
+        emission, shown = Multinomial(rows), rows
+    elif kind == "answers":
+        emission, shown = Bernoulli(rows[:, :1]), rows
+    elif kind == "counts":
+        emission, shown = Poisson(10 * rows[:, :1]), stats.poisson.pmf(np.arange(60), 10 * rows[:, :1])
+    else:
+        grid = np.linspace(-30, 30, 20_001)
+        emission = Gaussian(10 * rows[:, :1], 1 + rows[:, 1:], ZEROS[:1], ZEROS[:1], ZEROS[:1])
+        shown = stats.norm.pdf(grid, 10 * rows[:, :1], np.sqrt(1 + rows[:, 1:])) * (grid[1] - grid[0])
+    found = emission_distances(emission, WEIGHTS)
+    assert np.allclose(found, found.T)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        both = WEIGHTS[[one, other]] / WEIGHTS[[one, other]].sum()
+        if kind == "counts":
+            together = stats.poisson.pmf(np.arange(60), 10 * both @ rows[[one, other], 0])
+        elif kind == "values":
+            mean = 10 * both @ rows[[one, other], 0]
+            variance = both @ (1 + rows[[one, other], 1] + (10 * rows[[one, other], 0] - mean) ** 2)
+            together = stats.norm.pdf(grid, mean, np.sqrt(variance)) * (grid[1] - grid[0])
+        else:
+            together = both @ shown[[one, other]]
+        divergences = [stats.entropy(shown[k], together) for k in (one, other)]
+        assert np.isclose(found[one, other], WEIGHTS[[one, other]] @ divergences, rtol=1e-6)
+
+
+TRANSITIONS = np.array([[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.5, 0.3, 0.2]])
+
+
+def test_two_states_put_together_have_the_rows_of_both_in_the_long_run():
+    chain = Chain(np.array([0.2, 0.3, 0.5]), TRANSITIONS, Poisson(np.ones((3, 4))))
+    weights = stationary(chain.transitions)
+    for pair, other in (([0, 1], 2), ([0, 2], 1), ([1, 2], 0)):
+        start, transitions = merged_chain(chain, weights, np.array(pair))
+        assert np.allclose(start, [chain.start[other], chain.start[pair].sum()])
+        assert np.allclose(stationary(transitions), [weights[other], weights[pair].sum()])
+
+
+def test_what_tells_two_components_apart_is_counted(monkeypatch):
+    """How much of both each is, and what it shows; of states also where they go and where they come from."""
+    told = []
+
+    def kept(losses, n_parameters, weights, pairs):
+        told.append(n_parameters)
+        return np.ones(weights.size)
+
+    monkeypatch.setattr(mixture_certainty, "pairs_certainty", kept)
+    thirds = np.full(3, 1 / 3)
+    M = TRUE_POINTS.means.shape[1]
+    for kind, size in (("spherical", 1), ("diag", M), ("full", M * (M + 1) // 2)):
+        points_certainty([0, 1, 2], thirds, kind)
+        assert (told[-1] == 1 + M + size).all()
+    shared = GaussianMixtureParameters(thirds, TRUE_POINTS.means, TRUE_POINTS.variances)
+    gaussian_certainty(signal_blocks(TRUE_POINTS.X), shared, shared=True)
+    assert (told[-1] == 1 + M).all()
+    views_certainty([0, 1, 2], thirds)
+    # 20 words, 6 answers, and 3 means with 3 variances; rare words say less
+    assert (told[-1] > 1 + 19 + 6 + 6 - 3).all()
+    assert (told[-1] <= 1 + 19 + 6 + 6).all()
+    chain_of_states([0, 1, 2], thirds)
+    K, columns = 3, TRUE_CHAIN.emissions.shape[1]
+    assert np.allclose(told[-1], 1 + columns + (K - 1) + K, atol=1.0)
 
 
 def test_what_rows_cannot_tell_is_no_parameter():

@@ -221,6 +221,29 @@ def test_the_bound_of_the_whitened_tensor_is_of_first_order():
     assert whitened_error(0.13, 0.0, 0.25, 4.0) == np.inf
 
 
+def test_the_bound_of_components_is_of_first_order():
+    """What the errors of S and T cost, written out at zero: the tensor, the way back, and the space that is turned."""
+    sigma, levels = 0.25, np.array([0.25, 1.0, 4.0])
+    values, sizes, small = np.array([2.0, 3.0, 4.0]), np.array([0.7, 1.1, 1.6]), 1e-9
+    options = {"eigenvalues": levels, "values": values, "sizes": sizes}
+    by_third = recovery_bound(0.0, small, **options)
+    assert np.allclose(by_third.components, small * 2.0 * TURNED * 8 / values, rtol=1e-5)
+    assert np.isclose(by_third.values, CHANGED * 8 * small)
+    by_second = recovery_bound(small, 0.0, **options)
+    whitened = 1.5 * 4.0 / sigma
+    expected = 2.0 * (TURNED * whitened / values + 0.5 / sigma) + sizes / sigma
+    assert np.allclose(by_second.components, small * expected, rtol=1e-5)
+
+
+def test_noise_that_hides_a_maximum_leaves_no_bound():
+    """Up to 2/27 min^3 / max^2 of the values there is a maximum near each component, and nothing is said beyond."""
+    for values in (np.array([0.5, 1.0]), np.array([3.0, 3.5]), np.array([0.2, 0.2])):
+        most = 2 / 27 * values.min() ** 3 / values.max() ** 2
+        for times, is_finite in ((0.999, True), (1.001, False)):
+            bound = recovery_bound(0.0, times * most, eigenvalues=np.ones(2), values=values, sizes=np.ones(2))
+            assert np.isfinite(bound.components).all() == is_finite
+
+
 @pytest.mark.parametrize("ratio", [1.0, 0.6])
 def test_a_noisy_tensor_has_a_maximum_near_each_component(ratio):
     """Two components, where the norm of the noise is seen on a circle: noise up to what the proof allows."""

@@ -1,13 +1,16 @@
 """Steps 1 to 4 for aligned texts: from a list of them to the topics that their cross moments give."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_orthonormal
+from polyad.decompose.certainty import certainty
 from polyad.decompose.polyadic import PARTIAL_SUMS
 from polyad.decompose.similarity.registry import similarity_diagonaliser
 from polyad.decompose.similarity.sweeps import SimilarityDiagonalisation, SimilarityDiagonaliser
@@ -16,6 +19,7 @@ from polyad.engine import Block, Source, aligned, ordered_by_content, resident, 
 from polyad.models.recipes.dirichlet import polishing_bytes
 from polyad.models.recipes.factors import nonnegative_columns
 from polyad.models.recipes.moment_start import SummedCounts, with_documents
+from polyad.models.recipes.standing_out import Whiteners, n_standing_out
 from polyad.moments import summarise_counts
 from polyad.moments.views.texts import TextSummary, summarise_texts, two_text_moments
 
@@ -113,6 +117,14 @@ class AlignedStart:
     # How they were found.
     whitening: CrossWhitening
     similarity: SimilarityDiagonalisation
+    n_told: int  # directions of the whitening that are no noise
+
+    @property
+    def certainty(self) -> FloatArray:
+        """How well the data determine each topic, K: a squared cosine; what it has in directions of noise is lost."""
+        parts = np.stack([self.similarity.rotation, self.similarity.inverse.T]) ** 2
+        noise = parts[:, self.n_told :].sum(axis=1) / parts.sum(axis=1)
+        return np.asarray(certainty(self.similarity.turned) * (1 - noise.mean(axis=0)))
 
     def with_background(self, texts: AlignedTexts, share: float) -> FloatArray:
         """Return the topics with a share of the word distribution of each view in them."""
@@ -138,6 +150,13 @@ def start_from_aligned(
     moments = two_text_moments(pairs, summary, concentration=concentration, directions=_directions(K))
     x_metric, y_metric = text_metrics(summary, moments.x_mean, moments.y_mean, min_frequency)
     whitening = cross_whiten(moments.second, K, x_metric=x_metric, y_metric=y_metric, n_beyond=K)
+    n_told = n_standing_out(
+        partial(_second_of, concentration),
+        partial(_whiteners, (x_metric, y_metric)),
+        pairs,
+        whitening.spectrum,
+        K,
+    )
     stack = moments.targets(whitening.x_whitener, whitening.y_whitener)
     similarity = similarity_diagonaliser(method)(stack, max_iter=max_iter, tol=DIAGONALISER_TOL)
     x_loadings, y_loadings = cross_loadings(moments.second, whitening, similarity)
@@ -152,7 +171,16 @@ def start_from_aligned(
         np.vstack([whitening.x_whitener, whitening.x_beyond]),
         np.vstack([whitening.y_whitener, whitening.y_beyond]),
     ]
-    return AlignedStart(topics, shares / shares.sum(), _spread(directions, words), whitening, similarity)
+    return AlignedStart(topics, shares / shares.sum(), _spread(directions, words), whitening, similarity, n_told)
+
+
+def _second_of(concentration: float, pairs: Source) -> LinearOperator:
+    return two_text_moments(pairs, summarise_texts(pairs), concentration=concentration, directions=None).second
+
+
+def _whiteners(metrics: tuple[FloatArray, FloatArray], second: LinearOperator, K: int) -> Whiteners:
+    found = cross_whiten(second, K, x_metric=metrics[0], y_metric=metrics[1])
+    return found.x_whitener, found.y_whitener
 
 
 def text_metrics(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg, optimize
+from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonalisation, Diagonaliser, diagonaliser
@@ -21,7 +22,7 @@ from polyad.decompose.orthogonal.contractions import contract
 from polyad.decompose.orthogonal.newton import newton_rotation
 from polyad.decompose.polyadic import Polyadic
 from polyad.decompose.unmixing import simplex_rows
-from polyad.engine import single_threaded_blas
+from polyad.engine import Source, single_threaded_blas
 from polyad.models.recipes.moment_start import MomentStart, SummedCounts, start_from_moments
 from polyad.moments import RawMoments
 from polyad.moments.symmetric import multilinear, outer_cube, symmetrise
@@ -255,6 +256,10 @@ class OwnTotal:
     _mean: FloatArray
     _left: FloatArray
 
+    def _kept(self, parts: FloatArray) -> FloatArray:
+        """Return what of each component is in directions that are no noise, from the squares of its coordinates."""
+        return np.asarray(1 - parts[len(parts) - self._usual.n_noise :].sum(axis=0))
+
     def sides(self) -> HalfAndTwice:
         """Return how much doubt the third moment leaves of the total."""
         return sides_of(self._moments, self._rotation, self.total)
@@ -269,11 +274,12 @@ class OwnTotal:
             images = self._images + np.outer(self._mean, moments.sums_at(c0) - moments.sums) / self._mean.sum()
             directions = whitening @ (np.where(found.values < 0, -1.0, 1.0) * found.rotation)
             components = (images @ directions).T
+        parts = (directions / np.linalg.norm(directions, axis=0)) ** 2
         return replace(
             self._usual,
             topics=simplex_rows(components),
             values=np.abs(found.values),
-            certainty=certainty(found.turned, self._left @ (directions / np.linalg.norm(directions, axis=0)) ** 2),
+            certainty=certainty(found.turned, self._left @ parts) * self._kept(parts),
             energy=found.energy,
         )
 
@@ -285,7 +291,19 @@ def start_at_usual_total(
     recording = _Recording(method)
     # Of words, such as those that SVTD reads its components off, other totals know nothing.
     wants_words = rotation_method(method).words != "none"
-    start = start_from_moments(raw.at(usual), corpus, n_components, method if wants_words else recording, keep=True)
+
+    def second_of(half: Source) -> LinearOperator:
+        assert raw.of is not None
+        return raw.of(half).at(usual).second
+
+    start = start_from_moments(
+        raw.at(usual),
+        corpus,
+        n_components,
+        method if wants_words else recording,
+        keep=True,
+        second_of=None if raw.of is None else second_of,
+    )
     found, start = start.polyadic, replace(start, polyadic=None)
     if found is None or wants_words or n_components == 1:
         return start, None

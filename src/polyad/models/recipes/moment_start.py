@@ -1,11 +1,14 @@
 """Steps 1 to 4 for counts: from a corpus to the topics that its moments give."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.base.caller import warn_caller
@@ -19,6 +22,7 @@ from polyad.decompose.whitening.symmetric import krylov_columns
 from polyad.engine import Block, Source, first_rows, writing_bytes
 from polyad.engine.blocks import BLOCK_ROWS
 from polyad.models.limits import FitPlan, tell_plan, within_limit
+from polyad.models.recipes.standing_out import n_standing_out, whiteners_in
 from polyad.moments import CountSummary, SymmetricMoments
 
 LENGTH_POWER = 1.25  # a document weighs its length to this power in the moments, where the user does not say
@@ -130,6 +134,7 @@ class MomentStart:
     noise: float
     energy: float
     polyadic: Polyadic | None = None  # what the topics were read off, where it is kept: as large as they are
+    n_noise: int = 0  # of the directions, the last: what other documents do not have
 
     def with_background(self, corpus: SummedCounts, share: float) -> FloatArray:
         """Return the topics with a share of the corpus' own word distribution in each."""
@@ -145,15 +150,22 @@ def start_from_moments(
     method: str | Diagonaliser,
     *,
     keep: bool = False,
+    second_of: Callable[[Source], LinearOperator] | None = None,
 ) -> MomentStart:
     """Whiten in the words' metric, diagonalise, and put the components on the simplex.
 
     Where the second moment has fewer positive directions than topics are wanted, the others start from documents
     that are least like the topics found, with a warning; nothing is then kept of what they were read off.
+
+    With ``second_of``, the second moment of some of the documents, directions that half of them have and the other half
+    has not are told (see :mod:`polyad.models.recipes.standing_out`): no component is certain that consists of these.
     """
     metric, n_found = word_metric(corpus, n_components), min(n_components, MOST_BY_MOMENTS)
     try:
         start = _decompose(moments, metric, n_found, method)
+        if second_of is not None:
+            n_told = n_standing_out(second_of, partial(whiteners_in, metric), corpus.source, start.spectrum, n_found)
+            start = _without(start, n_found - n_told)
         _warn_of_noise(start, n_found)
         if n_found < n_components:
             return _with_documents(start, corpus, n_components)
@@ -215,9 +227,28 @@ def _decompose(
     )
 
 
+def _without(start: MomentStart, n_noise: int) -> MomentStart:
+    """Take what a component has in directions that are noise off its certainty, a squared cosine."""
+    found = start.polyadic
+    if found is None or n_noise == 0:
+        return start
+    noise = (found.diagonalisation.rotation[found.whitening.n_components - n_noise :] ** 2).sum(axis=0)
+    return replace(start, certainty=start.certainty * (1 - noise), n_noise=n_noise)
+
+
 def _warn_of_noise(start: MomentStart, n_components: int) -> None:
+    if (start.certainty < DETERMINED).any():  # those are named when the fit is done
+        return
     last = start.spectrum[n_components - 1]
-    if last <= start.noise and not (start.certainty < DETERMINED).any():  # those are named when the fit is done
+    if start.n_noise:
+        n_told = n_components - start.n_noise
+        warn_caller(
+            f"{how_many(n_components, 'topics')} were asked for, and about {n_told} stand out: what one half of the "
+            "documents says of the others the other half does not know. Some topics may be made of noise, or be one "
+            "topic twice. Ask for fewer, or give more documents.",
+            NoiseWarning,
+        )
+    elif last <= start.noise:
         standing_out = int((start.spectrum > start.noise).sum())
         warn_caller(
             f"{how_many(n_components, 'topics')} {'was' if n_components == 1 else 'were'} asked for, and about "

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray, Floats, in_precision_of
 from polyad.base.caller import warn_caller
@@ -140,7 +141,7 @@ class DiscreteICA(TopicModel):
             sampled = first_sample(corpus.source, preset.n_passes)
             cumulants = discrete_ica_moments(sampled)
             moments = cumulants if self.statistics == "cumulants" else generalised_ica_moments(sampled, self.step)
-            start = start_from_moments(moments, corpus, K, method)
+            start = start_from_moments(moments, corpus, K, method, second_of=_covariances)
             begun = begin_gamma_poisson(start, corpus, given, polished=preset.n_passes > 0)
         with watch("polish"):
             polished = polish_topics(corpus, begun.topics, begun.prior, smoothing, preset, near=begun.is_own)
@@ -262,6 +263,10 @@ class DiscreteICA(TopicModel):
             weights=self._weights(0.5),
         )
         return log_likelihood / n_tokens
+
+
+def _covariances(source: Source) -> LinearOperator:
+    return discrete_ica_moments(source).second
 
 
 def document_tokens(block: Block) -> FloatArray:

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from polyad.base.arrays import FloatArray
 from polyad.decompose import Diagonaliser
@@ -102,7 +103,7 @@ class SingleTopic(TopicModel):
         memory = with_documents(corpus, K, working, seconds_of(plan, corpus, preset, few_passes=False))
         with watch("moments"):
             raw = raw_moments(first_sample(corpus.source, preset.n_passes), self.weights)
-            start = start_from_moments(raw.moments, corpus, K, self.method)
+            start = start_from_moments(raw.moments, corpus, K, self.method, second_of=self._second_of)
             topics = start.with_background(corpus, UNIGRAM_SHARE if preset.n_passes else floor_share(corpus))
             # Step 9 of SVTD, with documents that count the same; 1 / value^2 of the third moment is far noisier.
             weights = document_shares(topics, corpus.source)
@@ -121,6 +122,9 @@ class SingleTopic(TopicModel):
             topic_word_prior=np.full(K, smoothing),
             concentration=0.0,
         )
+
+    def _second_of(self, source: Source) -> LinearOperator:
+        return raw_moments(source, self.weights).moments.second
 
     @staticmethod
     def _polished(

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from polyad.base.arrays import FloatArray
 from polyad.base.plurals import how_many, there_are
 from polyad.base.words import Vocabulary, listed_words
-from polyad.decompose.certainty import certainty
 from polyad.decompose.similarity.sweeps import SimilarityDiagonaliser
 from polyad.engine import Source, aligned, count_blocks, expect, first_rows, side_by_side, view_of
 from polyad.engine.sources.repeated import weighted
@@ -490,7 +489,7 @@ def _diagnose(
         gap=start.whitening.gap,
         noise=float("nan"),  # singular values have no sign that would tell
         energy=start.similarity.energy,
-        certainty=certainty(start.similarity.turned)[order],
+        certainty=start.certainty[order],
         concentration=concentration,
         topic_word_prior=np.empty(0),
         objective=polished.objective,

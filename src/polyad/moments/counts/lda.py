@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,14 @@ class RawMoments:
         half the cost of a product with the second moment.
     n_too_short
         Documents with fewer than three tokens, which carry no third moment.
+    of
+        The same moments of other documents; None where no documents are known.
     """
 
     moments: SymmetricMoments
     pair_energies: Callable[[FloatArray], FloatArray]
     n_too_short: int
+    of: Callable[[Source], "RawMoments"] | None = None
 
     def at(self, concentration: float) -> SymmetricMoments:
         """Return the moments of LDA with a total concentration c0 (eqs 39 and 40 of the discrete ICA paper)."""
@@ -205,7 +209,7 @@ def raw_moments(source: Source, weights: str | float) -> RawMoments:
 
     operator = symmetric_operator(M, second_product)
     moments = SymmetricMoments(mean, operator, third, third_rows, within, N, n_cells, source.passes_are_dear)
-    return RawMoments(moments, pair_energies, n_too_short)
+    return RawMoments(moments, pair_energies, n_too_short, partial(raw_moments, weights=weights))
 
 
 def _diagonals(
