@@ -154,10 +154,9 @@ def gaussian(full, only):
         fit("polyad, no prior points", SphericalMixture(K, prior_points=0))
         fit("scikit-learn, 1 start", peer_of())
         fit(f"scikit-learn, {STARTS} starts", peer_of(n_init=STARTS))
-        if any(row["of one point"] for row in rows):
-            floor = FLOOR * float(np.median(fits[0].covariances_))
-            fit(f"polyad, no prior points, floor {floor:.2g}", SphericalMixture(K, prior_points=0, reg_covar=floor))
-            fit(f"scikit-learn, {STARTS} starts, floor {floor:.2g}", peer_of(n_init=STARTS, reg_covar=floor))
+        floor = FLOOR * float(np.median(fits[0].covariances_))  # the same objective for both, and one with a bound
+        fit(f"polyad, no prior points, floor {floor:.2g}", SphericalMixture(K, prior_points=0, reg_covar=floor))
+        fit(f"scikit-learn, {STARTS} starts, floor {floor:.2g}", peer_of(n_init=STARTS, reg_covar=floor))
         alone = np.any([(fit.weights_ * N < 1.5)[fit.predict(X)] for fit in fits], axis=0)
         if alone.any():
             for row, fit in zip(rows, fits):
@@ -333,7 +332,7 @@ def letters(full, only):
     with gzip.open(path, "rt") as file:
         texts = [json.loads(line)["text"].lower() for line in file]
     alphabet = "abcdefghijklmnopqrstuvwxyz"
-    sequences = [np.array([alphabet.index(c) for c in text if c in alphabet]) for text in texts[: None if full else 8]]
+    sequences = [np.array([alphabet.index(c) for c in text if c in alphabet]) for text in texts[:8]]
     HiddenMarkov(2, max_iter=1).fit(sequences[0][:100])
     model, seconds = timed(lambda: HiddenMarkov(2).fit(sequences))
     X, lengths = np.concatenate(sequences)[:, None], np.array([len(s) for s in sequences])
