@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
 
 from measure import isolated
 
@@ -53,6 +54,7 @@ CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), 
 CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
 STARTS = 10
 DRAWS = 8
+LEAST = 0.5  # of the median variance: the least variance under which mixtures are compared
 FLOOR = 0.1  # of the variance of a component, added to all: the likelihood of a component of one point has a bound
 
 
@@ -154,14 +156,29 @@ def gaussian(full, only):
         fit("polyad, no prior points", SphericalMixture(K, prior_points=0))
         fit("scikit-learn, 1 start", peer_of())
         fit(f"scikit-learn, {STARTS} starts", peer_of(n_init=STARTS))
-        floor = FLOOR * float(np.median(fits[0].covariances_))  # the same objective for both, and one with a bound
-        fit(f"polyad, no prior points, floor {floor:.2g}", SphericalMixture(K, prior_points=0, reg_covar=floor))
-        fit(f"scikit-learn, {STARTS} starts, floor {floor:.2g}", peer_of(n_init=STARTS, reg_covar=floor))
+        if any(row["of one point"] for row in rows):
+            floor = FLOOR * float(np.median(fits[0].covariances_))
+            fit(f"polyad, no prior points, floor {floor:.2g}", SphericalMixture(K, prior_points=0, reg_covar=floor))
+            fit(f"scikit-learn, {STARTS} starts, floor {floor:.2g}", peer_of(n_init=STARTS, reg_covar=floor))
+        least = LEAST * float(np.median(fits[0].covariances_))
+        for row, fitted in zip(rows, fits):
+            row["bounded nats"] = bounded_score(fitted, X, least)
         alone = np.any([(fit.weights_ * N < 1.5)[fit.predict(X)] for fit in fits], axis=0)
         if alone.any():
             for row, fit in zip(rows, fits):
                 row[f"nats of the other {N - alone.sum():,}"] = float(fit.score_samples(X)[~alone].mean())
         show(title, rows)
+
+
+def bounded_score(mixture, X, least):
+    """Return the mean log-likelihood with no variance below the least: it has a bound, and a point alone gains nothing.
+
+    It is the likelihood itself where every variance is larger.
+    """
+    raised = np.maximum(mixture.covariances_, least)
+    squares = (X**2).sum(axis=1)[:, None] - 2 * X @ mixture.means_.T + (mixture.means_**2).sum(axis=1)
+    logs = np.log(mixture.weights_) - squares / (2 * raised) - X.shape[1] / 2 * np.log(2 * np.pi * raised)
+    return float(logsumexp(logs, axis=1).mean())
 
 
 def peer(name, **arrays):
