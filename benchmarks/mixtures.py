@@ -5,12 +5,13 @@
     python benchmarks/mixtures.py chains --only gaussian    # the cases with this in their title
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), factors (with and without
-likelihood steps), and letters, eeg, languages and cells (real data from ``../shared/data``). hmmlearn and StepMix run
-in an environment of their own, benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the
-processor in the fits alone, which what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS
-wait for each other. A peer with ten starts is ten fits and the best of them by its likelihood. Likelihood is that of
-the data, and of as many new rows of the same model, in nats for each row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), small (chains of few rows, with and without what
+guards them), classes (StepMix), factors (with and without likelihood steps), and letters, eeg, languages and cells
+(real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own, benchmarks/.peers-mixtures,
+each case in a fresh process. Seconds are those of the processor in the fits alone, which what else the machine does hardly
+changes; set OMP_NUM_THREADS=1, as threads of BLAS wait for each other. A peer with ten starts is ten fits and the best
+of them by its likelihood. Likelihood is that of the data, and of as many new rows of the same model, in nats for each
+row.
 """
 
 import argparse
@@ -52,6 +53,12 @@ CHAINS = [  # emission, sequences, length, columns, states
 ]
 CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), ("gaussian", 20, 500, 10, 8)]
 CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
+SMALL = [
+    ("gaussian", 5, 30, 5, 3),
+    ("gaussian", 2, 30, 10, 4),
+    ("gaussian", 3, 20, 20, 3),
+    ("categorical", 5, 40, 20, 3),
+]
 STARTS = 10
 DRAWS = 8
 LEAST = 0.5  # of the median variance: the least variance under which mixtures are compared
@@ -61,7 +68,8 @@ FLOOR = 0.1  # of the variance of a component, added to all: the likelihood of a
 def main():
     """Run the sections asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = {part.__name__: part for part in (gaussian, chains, classes, factors, letters, eeg, languages, cells)}
+    parts = (gaussian, chains, small, classes, factors, letters, eeg, languages, cells)
+    sections = {part.__name__: part for part in parts}
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
@@ -236,6 +244,33 @@ def chains(full, only):
         done = peer("hmmlearn", X=X, lengths=lengths, new=new, new_lengths=lengths, K=K, emission=emission)
         rows += peer_rows("hmmlearn", done, draw.emissions)
         show(title, rows)
+
+
+def small(full, only):
+    """Compare chains of few rows with and without what guards them, by the rows themselves and by new ones."""
+    from polyad import HiddenMarkov
+    from polyad.datasets import make_hmm
+
+    kinds = {
+        "as it is": {},
+        "no prior points": {"prior_points": 0},
+        "no smoothing": {"smoothing": 0},
+        "neither": {"prior_points": 0, "smoothing": 0},
+    }
+    for emission, n, length, M, K in SMALL:
+        title = f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states, mean of {DRAWS} draws"
+        if only not in title:
+            continue
+        nats = np.zeros((len(kinds), DRAWS, 2))
+        for seed in range(DRAWS):
+            draw = make_hmm(n + 40, length, M, K, emission=emission, random_state=seed)
+            parts = [(draw.X[: n * length], draw.lengths[:n]), (draw.X[n * length :], draw.lengths[n:])]
+            for row, options in enumerate(kinds.values()):
+                with warnings.catch_warnings(action="ignore"):
+                    model = HiddenMarkov(K, emission=emission, **options).fit(*parts[0])
+                nats[row, seed] = [model.score(X, lengths) / len(X) for X, lengths in parts]
+        means = nats.mean(axis=1)
+        show(title, [{"method": name, "nats": f[0], "new nats": f[1]} for name, f in zip(kinds, means)])
 
 
 def peer_rows(name, done, true=None):
