@@ -5,13 +5,13 @@
     python benchmarks/mixtures.py chains --only gaussian    # the cases with this in their title
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), small (chains of few rows, with and without what
-guards them), classes (StepMix), factors (with and without likelihood steps), and letters, eeg, languages and cells
-(real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own, benchmarks/.peers-mixtures,
-each case in a fresh process. Seconds are those of the processor in the fits alone, which what else the machine does hardly
-changes; set OMP_NUM_THREADS=1, as threads of BLAS wait for each other. A peer with ten starts is ten fits and the best
-of them by its likelihood. Likelihood is that of the data, and of as many new rows of the same model, in nats for each
-row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), small (chains of few rows, with and without
+what guards them), classes (StepMix), factors (with and without likelihood steps), and letters, eeg, languages and
+cells (real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own,
+benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the processor in the fits alone, which
+what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS wait for each other. A peer with
+ten starts is ten fits and the best of them by its likelihood. Likelihood is that of the data, and of as many new rows
+of the same model, in nats for each row.
 """
 
 import argparse
