@@ -5,12 +5,13 @@
     python benchmarks/mixtures.py chains --only gaussian    # the cases with this in their title
     python benchmarks/mixtures.py --install      # make the peers' environment
 
-Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), classes (StepMix), factors (with and without
-likelihood steps), and letters, eeg, languages and cells (real data from ``../shared/data``). hmmlearn and StepMix run
-in an environment of their own, benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the
-processor in the fits alone, which what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS
-wait for each other. A peer with ten starts is ten fits and the best of them by its likelihood. Likelihood is that of
-the data, and of as many new rows of the same model, in nats for each row.
+Sections: gaussian (scikit-learn's GaussianMixture), chains (hmmlearn), small (chains of few rows, with and without
+what guards them), classes (StepMix), factors (with and without likelihood steps), and letters, eeg, languages and
+cells (real data from ``../shared/data``). hmmlearn and StepMix run in an environment of their own,
+benchmarks/.peers-mixtures, each case in a fresh process. Seconds are those of the processor in the fits alone, which
+what else the machine does hardly changes; set OMP_NUM_THREADS=1, as threads of BLAS wait for each other. A peer with
+ten starts is ten fits and the best of them by its likelihood. Likelihood is that of the data, and of as many new rows
+of the same model, in nats for each row.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
+from scipy.special import logsumexp
 
 from measure import isolated
 
@@ -51,15 +53,23 @@ CHAINS = [  # emission, sequences, length, columns, states
 ]
 CHAINS_FULL = [("categorical", 50, 400, 20, 5), ("categorical", 50, 400, 2, 3), ("gaussian", 20, 500, 10, 8)]
 CLASSES = [(2_000, (6, 6, 6), 3, 0.0), (5_000, (6, 6, 6), 3, 0.2), (5_000, (10, 10, 10), 6, 0.2)]
+SMALL = [
+    ("gaussian", 5, 30, 5, 3),
+    ("gaussian", 2, 30, 10, 4),
+    ("gaussian", 3, 20, 20, 3),
+    ("categorical", 5, 40, 20, 3),
+]
 STARTS = 10
 DRAWS = 8
+LEAST = 0.5  # of the median variance: the least variance under which mixtures are compared
 FLOOR = 0.1  # of the variance of a component, added to all: the likelihood of a component of one point has a bound
 
 
 def main():
     """Run the sections asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    sections = {part.__name__: part for part in (gaussian, chains, classes, factors, letters, eeg, languages, cells)}
+    parts = (gaussian, chains, small, classes, factors, letters, eeg, languages, cells)
+    sections = {part.__name__: part for part in parts}
     parser.add_argument("sections", nargs="*", metavar="section", help=", ".join(sections))
     parser.add_argument("--full", action="store_true", help="larger sizes as well")
     parser.add_argument("--install", action="store_true", help="make the peers' environment")
@@ -158,11 +168,25 @@ def gaussian(full, only):
             floor = FLOOR * float(np.median(fits[0].covariances_))
             fit(f"polyad, no prior points, floor {floor:.2g}", SphericalMixture(K, prior_points=0, reg_covar=floor))
             fit(f"scikit-learn, {STARTS} starts, floor {floor:.2g}", peer_of(n_init=STARTS, reg_covar=floor))
+        least = LEAST * float(np.median(fits[0].covariances_))
+        for row, fitted in zip(rows, fits):
+            row["bounded nats"] = bounded_score(fitted, X, least)
         alone = np.any([(fit.weights_ * N < 1.5)[fit.predict(X)] for fit in fits], axis=0)
         if alone.any():
             for row, fit in zip(rows, fits):
                 row[f"nats of the other {N - alone.sum():,}"] = float(fit.score_samples(X)[~alone].mean())
         show(title, rows)
+
+
+def bounded_score(mixture, X, least):
+    """Return the mean log-likelihood with no variance below the least: it has a bound, and a point alone gains nothing.
+
+    It is the likelihood itself where every variance is larger.
+    """
+    raised = np.maximum(mixture.covariances_, least)
+    squares = (X**2).sum(axis=1)[:, None] - 2 * X @ mixture.means_.T + (mixture.means_**2).sum(axis=1)
+    logs = np.log(mixture.weights_) - squares / (2 * raised) - X.shape[1] / 2 * np.log(2 * np.pi * raised)
+    return float(logsumexp(logs, axis=1).mean())
 
 
 def peer(name, **arrays):
@@ -220,6 +244,33 @@ def chains(full, only):
         done = peer("hmmlearn", X=X, lengths=lengths, new=new, new_lengths=lengths, K=K, emission=emission)
         rows += peer_rows("hmmlearn", done, draw.emissions)
         show(title, rows)
+
+
+def small(full, only):
+    """Compare chains of few rows with and without what guards them, by the rows themselves and by new ones."""
+    from polyad import HiddenMarkov
+    from polyad.datasets import make_hmm
+
+    kinds = {
+        "as it is": {},
+        "no prior points": {"prior_points": 0},
+        "no smoothing": {"smoothing": 0},
+        "neither": {"prior_points": 0, "smoothing": 0},
+    }
+    for emission, n, length, M, K in SMALL:
+        title = f"{emission}: {n} sequences of {length}, {M} columns or symbols, {K} states, mean of {DRAWS} draws"
+        if only not in title:
+            continue
+        nats = np.zeros((len(kinds), DRAWS, 2))
+        for seed in range(DRAWS):
+            draw = make_hmm(n + 40, length, M, K, emission=emission, random_state=seed)
+            parts = [(draw.X[: n * length], draw.lengths[:n]), (draw.X[n * length :], draw.lengths[n:])]
+            for row, options in enumerate(kinds.values()):
+                with warnings.catch_warnings(action="ignore"):
+                    model = HiddenMarkov(K, emission=emission, **options).fit(*parts[0])
+                nats[row, seed] = [model.score(X, lengths) / len(X) for X, lengths in parts]
+        means = nats.mean(axis=1)
+        show(title, [{"method": name, "nats": f[0], "new nats": f[1]} for name, f in zip(kinds, means)])
 
 
 def peer_rows(name, done, true=None):
@@ -333,7 +384,7 @@ def letters(full, only):
     with gzip.open(path, "rt") as file:
         texts = [json.loads(line)["text"].lower() for line in file]
     alphabet = "abcdefghijklmnopqrstuvwxyz"
-    sequences = [np.array([alphabet.index(c) for c in text if c in alphabet]) for text in texts[: None if full else 8]]
+    sequences = [np.array([alphabet.index(c) for c in text if c in alphabet]) for text in texts[:8]]
     HiddenMarkov(2, max_iter=1).fit(sequences[0][:100])
     model, seconds = timed(lambda: HiddenMarkov(2).fit(sequences))
     X, lengths = np.concatenate(sequences)[:, None], np.array([len(s) for s in sequences])

@@ -66,9 +66,9 @@ def pairings():
 def test_the_symmetric_route_gives_the_classes_back():
     found = symmetric_classes(pairings(), 3)
     order = matched(found, VIEWS)
-    assert np.allclose(found.weights[order], WEIGHTS, atol=1e-7)
+    assert np.allclose(found.weights[order], WEIGHTS, rtol=0, atol=1e-8)
     for one, other in zip(found.views, VIEWS):
-        assert np.allclose(one[:, order], other, atol=1e-6)
+        assert np.allclose(one[:, order], other, rtol=0, atol=1e-8)
 
 
 def test_the_symmetric_route_tells_how_many_classes_there_are():

@@ -19,7 +19,7 @@ from polyad.base.arrays import FloatArray
 from polyad.base.compiled import compiled
 from polyad.engine import Block, Source, total
 from polyad.inference.scores import Scores, SourceMeans, contrast_scores, fitted_scores, tally
-from polyad.moments.views.cross import centred_columns
+from polyad.moments.views.cross import products_of_columns, weighed_columns
 
 TURNED = 1e-3  # 1 - cosine by which the last fixed-point step turned a source
 LEAST_CURVATURE = 0.05  # along which a step is made; two sources that are all but Gaussian have none
@@ -337,6 +337,6 @@ def _pass(source: Source, mean: FloatArray, unmixing: FloatArray, scores: Scores
 
 
 def _source_sums(block: Block, mean: FloatArray, unmixing: FloatArray, scores: Scores) -> tuple[FloatArray, FloatArray]:
-    sources = unmixing @ centred_columns(block.rows, mean)
+    sources = weighed_columns(block.rows, mean, unmixing)
     psi, pieces = tally(sources, scores)
-    return psi @ sources.T, pieces
+    return products_of_columns(psi, sources), pieces

@@ -113,7 +113,7 @@ def test_the_likeliest_rates_means_and_variances():
                 points = emission.prior_points
                 scatter = weights @ (seen - mean) ** 2 + points * emission.prior[m]
                 assert found.means[k, m] == pytest.approx(mean)
-                wanted = scatter / (weights.sum() + points) + emission.floor[m]
+                wanted = scatter / weights.sum() + emission.floor[m]
                 assert found.variances[k, m] == pytest.approx(wanted, rel=1e-6)
 
 

@@ -305,6 +305,44 @@ def test_unknown_symbols_other_columns_and_unfitted_models():
     assert np.isfinite(constant.transmat_).all()
 
 
+@pytest.mark.parametrize("emission", EMISSIONS)
+def test_the_shortest_sequences_and_constant_columns_have_models(emission):
+    draw = make_hmm(12, (1, 3), 4, 2, emission=emission, random_state=1)
+    assert {1, 2} <= set(draw.lengths.tolist())
+    model = HiddenMarkov(2, emission=emission).fit(draw.X, draw.lengths)
+    assert np.isfinite(model.score(draw.X, draw.lengths))
+    for n_rows in (1, 2):
+        assert model.predict(draw.X[:n_rows]).shape == (n_rows,)
+        assert np.isfinite(model.score(draw.X[:n_rows]))
+    constant = np.ones((20, draw.X.shape[1]), draw.X.dtype)
+    same = HiddenMarkov(2, emission=emission).fit(constant)
+    assert np.isfinite(same.transmat_).all()
+    assert np.isfinite(same.score(constant))
+
+
+@pytest.mark.parametrize(
+    ("emission", "value", "message"),
+    [
+        ("categorical", np.nan, "symbol nan at row 1"),
+        ("categorical", -1.0, "symbol -1.0 at row 1"),
+        ("gaussian", np.nan, "value nan at row 1, column 0"),
+        ("gaussian", np.inf, "value inf at row 1, column 0"),
+        ("poisson", np.nan, r"missing count \(NaN\) at row 1, column 0"),
+        ("multinomial", -2.0, "count -2 at row 1, column 0"),
+    ],
+)
+def test_rows_that_cannot_be_are_told_at_predict_as_well(emission, value, message):
+    X = make_hmm(2, 20, 4, 2, emission=emission).X.astype(float)
+    model = HiddenMarkov(2, emission=emission, max_iter=2).fit(X)
+    X[1, 0] = value
+    with pytest.raises(ValueError, match=message):
+        model.predict(X)
+    with pytest.raises(ValueError, match="X is empty"):
+        model.predict(X[:0])
+    with pytest.raises(ValueError, match=r"lengths\[1\] is 0: every sequence has at least one row"):
+        model.predict(np.delete(X, 1, axis=0), [len(X) - 1, 0])
+
+
 @pytest.mark.skipif(not SPEECHES.exists(), reason="the texts of ../shared/data are not there")
 def test_two_states_find_vowels_and_consonants():
     with gzip.open(SPEECHES, "rt") as file:

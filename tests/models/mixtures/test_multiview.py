@@ -362,3 +362,22 @@ def test_moments_alone_are_consistent():
         assert all((found > 0).all() for found in model.components_), "no category is impossible"
     assert errors[1] < 0.5 * errors[0]
     assert errors[1] < 0.005
+
+
+@pytest.mark.parametrize(
+    ("view", "value", "message"),
+    [
+        (0, 2.0, "View 0 has the value 2 at row 3, column 0; values are 0, 1, or NaN"),
+        (1, np.inf, "View 1 has the value inf at row 3, column 0; values are finite, or NaN"),
+        (2, 0.5, "View 2 has the category 0.5 at row 3; categories are whole numbers"),
+        (2, 9.0, "View 2 has the category 9 at row 3, and the model knows 0 to 2"),
+    ],
+)
+def test_values_that_a_view_cannot_have_are_told_at_predict_as_well(view, value, message):
+    kinds = ("binary", "gaussian", "categorical")
+    views = make_multiview_mixture(60, (3, 3, 3), 2, kinds=kinds).views
+    model = MultiViewMixture(2, kinds=kinds, max_iter=3).fit(views)
+    changed = [np.array(rows, float) for rows in views]
+    changed[view][3, 0] = value
+    with pytest.raises(ValueError, match=message):
+        model.predict(changed)

@@ -1,5 +1,7 @@
 """ICA: recovery, noise, conventions, bad input and the checks of scikit-learn."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -34,6 +36,20 @@ def test_errors_shrink_with_the_samples(sources, statistics):
         errors.append(np.mean([amari_distance(model.fit(draw.X).components_, draw.mixing) for draw in draws]))
     assert errors[1] < 0.02
     assert errors[1] < 0.6 * errors[0]
+
+
+@pytest.mark.parametrize("statistics", ["third", "fourth", "characteristic", "generalised"])
+@pytest.mark.parametrize("noise", ["none", "gaussian"])
+def test_moments_without_an_error_give_the_mixing_back(statistics, noise):
+    """All combinations of the values of each source, once each: their moments are those of independent sources."""
+    values = [[-1.0, 0.0, 0.0, 4.0], [-2.0, -1.0, 0.0, 0.0, 0.0, 5.0], [-3.0, 1.0, 1.0, 1.0, 7.0]]
+    sources = np.stack([grid.ravel() for grid in np.meshgrid(*values, indexing="ij")], axis=1)
+    mixing = np.random.default_rng(1).standard_normal((3, 3))
+    options = {"statistics": statistics, "noise": noise, "polish": "off", "step": 0.5}
+    with warnings.catch_warnings(action="ignore", category=NoiseWarning):  # halves of a grid are no samples
+        found = ICA(3, **options).fit(sources @ mixing.T).components_
+    assert amari_distance(found, mixing) < 1e-8
+    assert amari_distance(np.random.default_rng(0).standard_normal((3, 3)), mixing) > 0.1
 
 
 def test_a_random_unmixing_does_not_pass():

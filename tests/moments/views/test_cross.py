@@ -14,9 +14,11 @@ from polyad.moments.views.covariances import characteristic_targets, generalised
 from polyad.moments.views.cross import (
     cross_covariance,
     cross_means,
+    products_of_columns,
     projected_covariances,
     view_covariance,
     view_variances,
+    weighed_columns,
 )
 from random_counts import random_counts
 
@@ -339,3 +341,15 @@ def test_measurements_are_no_texts_and_too_few_rows_are_refused():
     pairs, means = counted(np.ones((1, 2)), np.ones((1, 2)))
     with pytest.raises(ValueError, match="at least 2 samples"):
         cross_covariance(pairs, *means)
+
+
+@pytest.mark.parametrize("n_rows", [1, 127, 128, 300])
+@pytest.mark.parametrize(("K", "M"), [(1, 1), (2, 3), (5, 6), (8, 8), (9, 8), (3, 40)])
+def test_small_products_are_those_of_matrices(K, M, n_rows):
+    rng = np.random.default_rng(n_rows)
+    rows, mean, weights = rng.standard_normal((n_rows, M)), rng.standard_normal(M), rng.standard_normal((K, M))
+    columns = weighed_columns(rows, mean, weights)
+    assert columns.shape == (K, n_rows)
+    assert np.allclose(columns, ((rows - mean) @ weights.T).T, atol=1e-12)
+    other = rng.standard_normal((M, n_rows))
+    assert np.allclose(products_of_columns(columns, other), columns @ other.T, atol=1e-11)

@@ -16,6 +16,7 @@ from polyad.engine.blocks import is_sparse
 from polyad.inference.mixtures.passes import further, further_shares
 
 TINY = 1e-300
+PRIOR_SHARE = 0.1  # of the variance of all rows: squares that every Gaussian component is given in each column
 
 
 class Emission(Protocol):
@@ -185,7 +186,9 @@ class Gaussian:
     variances: FloatArray
     centre: FloatArray  # M: taken off all values, so that squares do not lose what is far from 0
     floor: FloatArray  # M: added to every variance
-    # Every component is given so many values of each column with this variance, M.
+    # M: squares that every component is given in each column, so many times, and no rows with them. That is the prior
+    # exp(-prior / 2 variance), under which a component of one row has a bounded likelihood, and one of many rows moves
+    # by next to nothing.
     prior: FloatArray
     prior_points: float = 1.0
 
@@ -215,7 +218,7 @@ class Gaussian:
         counts = np.maximum(sizes, 1e-8)
         means = firsts / counts
         scatters = np.maximum(squares - counts * means**2, 0.0) + self.prior_points * self.prior
-        variances = scatters / (counts + self.prior_points) + self.floor
+        variances = scatters / counts + self.floor
         alive = sizes > 1e-8
         return replace(
             self,
@@ -244,8 +247,7 @@ def log_prior(emission: Emission) -> float:
         p = emission.probabilities
         return emission.smoothing * float((np.log(np.maximum(p, TINY)) + np.log(np.maximum(1 - p, TINY))).sum())
     if isinstance(emission, Gaussian):
-        terms = np.log(emission.variances) + (emission.prior + 0.0) / emission.variances
-        return -0.5 * emission.prior_points * float(terms.sum())
+        return -0.5 * emission.prior_points * float((emission.prior / emission.variances).sum())
     return 0.0
 
 

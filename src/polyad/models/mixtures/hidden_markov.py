@@ -64,8 +64,8 @@ class HiddenMarkov(MixtureModel):
     smoothing
         Added to the expected number of every symbol in every state, of every transition and of every first state.
     prior_points
-        Values of each column with a tenth of the variance of all rows that every state is given in addition to its own
-        ("gaussian"): without them the likelihood of a state of one row has no bound. 0 for the highest likelihood.
+        How many times a tenth of the variance of all rows is added to the sum of squares of each column in every
+        state ("gaussian"): without it the likelihood of a state of one row has no bound. 0 for the highest likelihood.
     n_jobs
         Threads; None for all cores. The result does not depend on it.
     verbose

@@ -11,7 +11,7 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, total
 from polyad.inference.mixtures.chains import Chain
-from polyad.inference.mixtures.emissions import Emission, Gaussian, Multinomial, Poisson
+from polyad.inference.mixtures.emissions import PRIOR_SHARE, Emission, Gaussian, Multinomial, Poisson
 from polyad.inference.mixtures.seeds import sample_size, seeded_groups
 from polyad.models.recipes.classes import COMMON_SHARE
 from polyad.moments.views.cross import column_sums, dense_rows
@@ -71,7 +71,8 @@ def first_emission(
         return Poisson(np.repeat(np.maximum(summary.mean, 1e-6)[None], n_components, axis=0))
     variance = _positive(summary.variance)
     ones = np.ones((n_components, 1))
-    return Gaussian(ones * summary.mean, ones * variance, summary.mean, 1e-6 * variance, 0.1 * variance, prior_points)
+    prior = PRIOR_SHARE * variance
+    return Gaussian(ones * summary.mean, ones * variance, summary.mean, 1e-6 * variance, prior, prior_points)
 
 
 def _positive(variance: FloatArray) -> FloatArray:

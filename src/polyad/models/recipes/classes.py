@@ -11,7 +11,7 @@ from polyad.decompose.unmixing import simplex_rows
 from polyad.decompose.whitening.symmetric import RankError
 from polyad.engine import Block, Source, first_rows, rows, total
 from polyad.inference.mixtures.classes import ClassMixture
-from polyad.inference.mixtures.emissions import Bernoulli, Emission, Gaussian, Multinomial
+from polyad.inference.mixtures.emissions import PRIOR_SHARE, Bernoulli, Emission, Gaussian, Multinomial
 from polyad.inference.mixtures.seeds import sample_size, seeded_groups
 from polyad.moments.views.aligned import Group, ViewFeatures, aligned_moments, group_features
 from polyad.moments.views.cross import column_sums, dense_rows
@@ -159,7 +159,7 @@ def emission_of(shown: FloatArray, summary: ViewSummary, *, smoothing: float, so
         return Bernoulli((1 - share) * kept + share * summary.mean, smoothing)
     variance = np.where(summary.variance > 0, summary.variance, max(float(summary.variance.mean()), 1e-12))
     variances = np.repeat(variance[None], shown.shape[0], axis=0)
-    return Gaussian(shown, variances, summary.mean, 1e-6 * variance, 0.1 * variance)
+    return Gaussian(shown, variances, summary.mean, 1e-6 * variance, PRIOR_SHARE * variance)
 
 
 def seeded_mixture(

@@ -15,7 +15,7 @@ from polyad.base.compiled import compiled
 from polyad.base.fixed import fixed_directions
 from polyad.engine import Block, Largest, Source, total
 from polyad.moments.symmetric import symmetric_cube
-from polyad.moments.views.cross import centred_columns, centred_products, dense_rows
+from polyad.moments.views.cross import centred_products, dense_rows, weighed_columns
 
 ALL_PAIRS = 20  # up to this many components all contractions of order four are made
 
@@ -33,7 +33,7 @@ class SignalWhitening:
 
     def columns(self, block: Block) -> FloatArray:
         """Return the same turned, K x rows."""
-        return self.whitener @ centred_columns(block.rows, self.mean)
+        return weighed_columns(block.rows, self.mean, self.whitener)
 
     @property
     def n_components(self) -> int:
@@ -101,14 +101,28 @@ def gaussianity(source: Source, sources: SignalWhitening) -> FloatArray:
     sources
         What turns them into sources of mean 0 and variance 1.
     """
-    skewness, fourth = (powers / source.n_rows for powers in total(_third_and_fourth_powers, source, sources))
+    skewness, fourth = total(_third_and_fourth_powers, source, sources) / source.n_rows
     return source.n_rows * (skewness**2 / 6 + (fourth - 3) ** 2 / 24)
 
 
-def _third_and_fourth_powers(block: Block, sources: SignalWhitening) -> tuple[FloatArray, FloatArray]:
-    columns = sources.columns(block)
-    squares = columns * columns
-    return np.einsum("kn,kn->k", squares, columns), np.einsum("kn,kn->k", squares, squares)
+def _third_and_fourth_powers(block: Block, sources: SignalWhitening) -> FloatArray:
+    powers: FloatArray = _sums_of_powers(sources.columns(block))
+    return powers
+
+
+@compiled(fastmath=True)
+def _sums_of_powers(columns):  # type: ignore[no-untyped-def]
+    """Return the sums of the third and of the fourth powers of some columns, 2 x K."""
+    K, N = columns.shape
+    sums = np.empty((2, K))
+    for k in range(K):
+        column, third, fourth = columns[k], 0.0, 0.0
+        for n in range(N):
+            square = column[n] * column[n]
+            third += square * column[n]
+            fourth += square * square
+        sums[0, k], sums[1, k] = third, fourth
+    return sums
 
 
 def fourth_cumulants(source: Source, whitening: SignalWhitening, n_directions: int | None = None) -> FloatArray:

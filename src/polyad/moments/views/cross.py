@@ -16,6 +16,9 @@ from polyad.base.compiled import compiled
 from polyad.engine import Block, Source, total
 
 SQUARE = 64  # rows that are turned at a time: what is read of them stays in the nearest cache
+# Entries of a matrix up to which a loop takes half the time that BLAS does, and rows it looks at at a time.
+SMALL = 64
+SMALL_ROWS = 128
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def view_covariance(source: Source, mean: FloatArray) -> FloatArray:
 def centred_products(block: Block, mean: FloatArray) -> FloatArray:
     """Return the products of the columns of a block of one view, less their means, M x M."""
     columns = centred_columns(block.rows, mean)
-    return columns @ columns.T
+    return products_of_columns(columns, columns)
 
 
 def view_variances(source: Source, mean: FloatArray) -> FloatArray:
@@ -160,6 +163,72 @@ def _centred_columns(rows, mean):  # type: ignore[no-untyped-def]
             for i in range(first, last):
                 columns[m, i] = rows[i, m] - mean[m]
     return columns
+
+
+def weighed_columns(rows: Any, mean: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return sums of the columns of a block less their means, by K x M weights: K x rows.
+
+    Examples
+    --------
+    >>> weighed_columns(np.array([[1.0, 5.0], [3.0, 6.0]]), np.array([2.0, 5.0]), np.array([[1.0, 10.0]]))
+    array([[-1., 11.]])
+    """
+    if weights.size > SMALL:
+        return np.asarray(weights @ centred_columns(rows, mean))
+    columns: FloatArray = _weighed_columns(dense_rows(rows), mean, weights)
+    return columns
+
+
+@compiled
+def _weighed_columns(rows, mean, weights):  # type: ignore[no-untyped-def]
+    N, M = rows.shape
+    found, centred = np.empty((weights.shape[0], N)), np.empty((M, SMALL_ROWS))
+    for first in range(0, N, SMALL_ROWS):
+        n = min(SMALL_ROWS, N - first)
+        for m in range(M):
+            for i in range(n):
+                centred[m, i] = rows[first + i, m] - mean[m]
+        for k in range(weights.shape[0]):
+            column = found[k, first : first + n]
+            column[:] = 0.0
+            m = 0
+            while m + 1 < M:  # two at a time: sums are read and written half as often
+                one, two = centred[m], centred[m + 1]
+                left, right = weights[k, m], weights[k, m + 1]
+                for i in range(n):
+                    column[i] = (column[i] + left * one[i]) + right * two[i]
+                m += 2
+            if m < M:
+                for i in range(n):
+                    column[i] += weights[k, m] * centred[m, i]
+    return found
+
+
+def products_of_columns(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the sums of products of two blocks of columns, K x rows and J x rows: K x J.
+
+    Examples
+    --------
+    >>> products_of_columns(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [5.0, 6.0]]))
+    array([[11., 17.]])
+    """
+    if left.shape[0] * right.shape[0] > SMALL:
+        return np.asarray(left @ right.T)
+    products: FloatArray = _products_of_columns(left, right)
+    return products
+
+
+@compiled(fastmath=True)
+def _products_of_columns(left, right):  # type: ignore[no-untyped-def]
+    K, N = left.shape
+    products = np.empty((K, right.shape[0]))
+    for k in range(K):
+        for j in range(right.shape[0]):
+            one, other, product = left[k], right[j], 0.0
+            for i in range(N):
+                product += one[i] * other[i]
+            products[k, j] = product
+    return products
 
 
 def cross_operator(
