@@ -25,6 +25,7 @@ import numpy as np
 from polyad.base.arrays import FloatArray
 from polyad.decompose.orthogonal.contractions import MATRICES, each_part
 
+SINGLE_FROM = 40  # components from which seven digits are enough for all but the end
 LONGEST_STEP = 0.3  # of any entry of B: the quadratic model holds for small rotations
 MOST_INNER = 60  # conjugate gradients; a step need not be exact
 SHORTEST = 1e-3  # of a step, halved while the objective falls: then the model is wrong
@@ -74,6 +75,19 @@ class Curvature:
 
         each_part(turn, P, K)
         return cls(rotation, images, diagonals, (diagonals[:, None] @ images)[:, 0])
+
+    def squares(self) -> FloatArray:
+        """Return |r_ik|^2, K x K; in seven digits where there are many components."""
+        K = self.images.shape[0]
+        precision: Any = np.float32 if K >= SINGLE_FROM else self.images.dtype
+        rotation, found = self.rotation.astype(precision), np.empty((K, K))
+
+        def square(some: slice) -> None:
+            turned = self.images[some].astype(precision, copy=False) @ rotation
+            found[some] = np.square(turned, out=turned).sum(axis=1)
+
+        each_part(square, K, K, MATRICES)
+        return found.T
 
     @cached_property
     def objective(self) -> float:
@@ -164,11 +178,11 @@ class Hessian:
 
 def newton_rotation(
     sides: FloatArray, rotation: FloatArray, *, max_iter: int, tol: float
-) -> tuple[FloatArray, int, float]:
+) -> tuple[FloatArray, int, Curvature]:
     """Maximise the objective from a rotation near a maximum.
 
-    Returns the rotation, the steps done and the slope there; a slope above ``tol`` means that the steps ended because
-    the objective fell, far from where the quadratic model holds, or with ``max_iter``.
+    Returns the rotation, the steps done and the derivatives there; a slope above ``tol`` means that the steps ended
+    because the objective fell, far from where the quadratic model holds, or with ``max_iter``.
     """
     here, hessian = Curvature.at(sides, rotation), None
     n_iter, spare = 0, np.empty(sides.shape, sides.dtype)
@@ -189,14 +203,14 @@ def newton_rotation(
                 break
         if there.is_below(here):
             if fresh:
-                return rotation, n_iter, here.slope
+                return rotation, n_iter, here
             hessian = None  # of a rotation too far from here
             continue
         if there.slope > WORTH_KEEPING * here.slope:
             hessian = None
         spare, rotation, here = here.images, turned, there
         n_iter += 1
-    return rotation, n_iter, here.slope
+    return rotation, n_iter, here
 
 
 def _ascent(hessian: Hessian, here: Curvature, tol: float) -> FloatArray:
