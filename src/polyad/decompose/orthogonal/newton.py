@@ -61,20 +61,9 @@ class Curvature:
         ``images`` is memory of the shape of the sides for what is called so above: memory that is new to the process
         costs as much as the products.
         """
-        K, P, _ = sides.shape
         images = np.empty(sides.shape, sides.dtype) if images is None else images
-        diagonals: Any = np.empty((K, P), sides.dtype)
         rotation = rotation.astype(sides.dtype, copy=False)
-        columns = np.ascontiguousarray(rotation.T)
-        flat, flat_images = sides.reshape(K, P * K), images.reshape(K, P * K)
-
-        def turn(some: slice) -> None:
-            places = slice(some.start * K, some.stop * K)
-            np.matmul(columns, flat[:, places], out=flat_images[:, places])
-            diagonals[:, some] = (images[:, some] @ columns[:, :, None])[:, :, 0]
-
-        each_part(turn, P, K)
-        return cls(rotation, images, diagonals, (diagonals[:, None] @ images)[:, 0])
+        return cls(rotation, images, *contracted(sides, np.ascontiguousarray(rotation.T), images))
 
     def squares(self) -> FloatArray:
         """Return |r_ik|^2, K x K; in seven digits where there are many components."""
@@ -112,6 +101,24 @@ class Curvature:
     def is_below(self, other: "Curvature") -> bool:
         """Tell whether the objective is smaller than another one by more than rounding."""
         return self.objective < other.objective * (1 - ROUNDING * float(np.finfo(self.images.dtype).eps))
+
+
+def contracted(sides: FloatArray, columns: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return d_k and the sum of A_p v_k (d_k)_p for some columns v_k, given as rows; write A_p v_k for each to images.
+
+    All are in the precision of the sides.
+    """
+    K, P, _ = sides.shape
+    diagonals: Any = np.empty((columns.shape[0], P), sides.dtype)
+    flat, flat_images = sides.reshape(K, P * K), images.reshape(columns.shape[0], P * K)
+
+    def turn(some: slice) -> None:
+        places = slice(some.start * K, some.stop * K)
+        np.matmul(columns, flat[:, places], out=flat_images[:, places])
+        diagonals[:, some] = (images[:, some] @ columns[:, :, None])[:, :, 0]
+
+    each_part(turn, P, K)
+    return diagonals, (diagonals[:, None] @ images)[:, 0]
 
 
 @dataclass(frozen=True)
