@@ -35,13 +35,16 @@ def turning(stack: FloatArray) -> FloatArray:
     """
     diagonals = np.diagonal(stack, axis1=1, axis2=2)
     gram, squares = diagonals.T @ diagonals, np.einsum("pik,pik->ik", stack, stack)
-    angles: FloatArray = _squared_angles(gram, squares, stack.shape[0])
+    angles: FloatArray = squared_angles(gram, squares, stack.shape[0])
     return angles
 
 
 @compiled
-def _squared_angles(gram, squares, P):  # type: ignore[no-untyped-def]
-    """Return what :func:`turning` does, from the products of the diagonals and the sums of squares of the entries."""
+def squared_angles(gram, squares, P):  # type: ignore[no-untyped-def]
+    """Return what :func:`turning` does, from the products of the diagonals and the sums of squares of the entries.
+
+    Both are K x K, sums over the P matrices.
+    """
     K = gram.shape[0]
     angles = np.zeros(K)
     for i in range(K):

@@ -23,3 +23,16 @@ def off_diagonal_energy(stack: FloatArray) -> float:
         off = stack[:, ~np.eye(stack.shape[1], dtype=bool)]
         return float((off**2).sum()) / total
     return 1 - on / total
+
+
+def energy_of_squares(squares: FloatArray) -> float:
+    """Return the same from the sums of squares over the stack of each entry, K x K.
+
+    Examples
+    --------
+    >>> energy_of_squares(np.array([[3.0, 0.5], [0.5, 1.0]]))
+    0.2
+    """
+    total = float(squares.sum())
+    off = float(squares.sum(where=~np.eye(squares.shape[0], dtype=bool)))
+    return off / total if total > 0 else 0.0

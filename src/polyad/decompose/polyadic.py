@@ -12,7 +12,8 @@ from polyad.decompose.diagonalisation import Diagonalisation, Diagonaliser
 from polyad.decompose.methods import Words, rotation_method
 from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.decompose.whitening.symmetric import Whitening, whiten
-from polyad.engine import single_threaded_blas
+from polyad.engine import for_each, single_threaded_blas, sum_over
+from polyad.moments.chunks import chunks
 from polyad.moments.symmetric import SymmetricMoments
 
 FREQUENT_WORDS = 256  # among which SVTD chooses
@@ -107,7 +108,7 @@ def polyadic_decomposition(
             components = _singular_value_rows(moments, unwhitened, values)
         else:
             signs = np.where(values < 0, -1.0, 1.0)
-            components = (images @ (signs * diagonalisation.rotation)).T  # word by word in memory, as it is used next
+            components = _turned_back(images, signs * diagonalisation.rotation)
     sure = certainty(diagonalisation.turned, whitening.left @ diagonalisation.rotation**2)
     return Polyadic(components, np.abs(values), sure, whitening, diagonalisation, images)
 
@@ -119,11 +120,22 @@ def _largest(found: Diagonalisation, images: FloatArray, n_components: int) -> D
     """
     if found.rotation.shape[1] <= n_components:
         return found
-    sizes = np.abs(images @ found.rotation).sum(axis=0)
+    sizes = sum_over(lambda words: np.abs(images[words] @ found.rotation).sum(axis=0), chunks(images.shape[0]))
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_components])
     return replace(
         found, rotation=found.rotation[:, kept], diagonals=found.diagonals[:, kept], turned=found.turned[kept]
     )
+
+
+def _turned_back(images: FloatArray, rotation: FloatArray) -> FloatArray:
+    """Return the components, K x M; they lie word by word in memory, as they are used next."""
+    columns = np.empty((images.shape[0], rotation.shape[1]))
+
+    def multiply(words: slice) -> None:
+        np.matmul(images[words], rotation, out=columns[words])
+
+    for_each(multiply, chunks(images.shape[0]))
+    return columns.T
 
 
 def copies_used_words(n_components: int, n_words: int, n_cells: int) -> bool:

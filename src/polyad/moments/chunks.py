@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from polyad.base.arrays import FloatArray
 
 CHUNK_ROWS = 1 << 10
+CHUNK_CELLS = 1 << 17  # likewise, of arrays with columns: few columns want long chunks
 
 UsedColumns = slice | NDArray[np.intp]
 
@@ -32,13 +33,17 @@ def subtract_diagonal(products: FloatArray, diagonal: FloatArray, columns: Float
     Memory that is new to the process costs more than the arithmetic: whole arrays in between would take as long as
     the pass that made the products.
     """
-    for rows in chunks(products.shape[0]):
+    for rows in _chunks_of(products):
         products[rows] -= diagonal[rows, None] * columns[rows]
     return products
 
 
 def subtract_outer(products: FloatArray, left: FloatArray, right: FloatArray) -> FloatArray:
     """Return ``products - left right'``, in place and piece by piece."""
-    for rows in chunks(products.shape[0]):
+    for rows in _chunks_of(products):
         products[rows] -= left[rows, None] * right
     return products
+
+
+def _chunks_of(products: FloatArray) -> Iterator[slice]:
+    return chunks(products.shape[0], max(CHUNK_CELLS // max(products.shape[1], 1), 1))

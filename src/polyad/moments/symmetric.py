@@ -92,12 +92,19 @@ def symmetric_cube(left: FloatArray, weights: FloatArray | float = 1.0) -> Float
 
 
 def _cube_corners(left: FloatArray, weights: FloatArray | float) -> FloatArray:
-    """Return the part of :func:`symmetric_cube` with i <= j, k: a third of the products, all of them in BLAS."""
+    """Return the part of :func:`symmetric_cube` with i <= j, k.
+
+    A sixth of the products, those with i <= j <= k, are all there are, and BLAS makes them: j is fixed in each call.
+    """
     K = left.shape[1]
     columns, weighted = (np.ascontiguousarray(rows, _precision(K)) for rows in (left.T, left.T * weights))
     corners = np.zeros((K, K, K))
-    for i in range(K):
-        corners[i, i:, i:] = (weighted[i:] * columns[i]) @ columns[i:].T
+    squares = np.empty_like(columns)
+    for j in range(K):
+        first = np.multiply(weighted[: j + 1], columns[j], out=squares[: j + 1])
+        corner = first @ columns[j:].T
+        corners[: j + 1, j, j:] = corner
+        corners[: j + 1, j:, j] = corner
     return corners
 
 

@@ -4,7 +4,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 
 from polyad.decompose import DIAGONALISERS, diagonaliser, jacobi, power, tensor_power
-from polyad.decompose.diagonalisation import turned_slices
+from polyad.decompose.diagonalisation import summarise, turned_slices
 from polyad.decompose.energy import off_diagonal_energy
 from polyad.decompose.orthogonal.contractions import contract
 from polyad.decompose.orthogonal.jacobi import _sweeps
@@ -90,13 +90,24 @@ def test_newton_steps_end_at_a_maximum():
     tensor, V = noisy_tensor(12, 0.05)
     B = 0.05 * np.random.default_rng(0).standard_normal((12, 12))
     near = V @ linalg.expm(B - B.T)
-    rotation, n_iter, slope = newton_rotation(tensor, near, max_iter=30, tol=1e-12)
-    assert slope < 1e-12
+    rotation, n_iter, end = newton_rotation(tensor, near, max_iter=30, tol=1e-12)
+    assert end.slope < 1e-12
+    assert end.rotation is rotation
     assert n_iter < 12
     assert np.allclose(rotation.T @ rotation, np.eye(12), atol=1e-12)
     there = Curvature.at(tensor, rotation)
     assert Hessian.at(there).planes[~np.eye(12, dtype=bool)].min() > 0
     assert there.objective > objective(tensor, V)
+
+
+@pytest.mark.parametrize(("K", "digits"), [(10, 1e-12), (45, 1e-5)])
+def test_power_tells_what_is_left_off_the_diagonals(K, digits):
+    found = power(noisy_tensor(K, 0.08)[0])
+    expected = summarise(noisy_tensor(K, 0.08)[0], found.rotation, found.n_iter, True)
+    assert found.converged
+    assert found.energy == pytest.approx(expected.energy, rel=digits)
+    assert np.allclose(found.turned, expected.turned, rtol=digits)
+    assert np.allclose(found.diagonals, expected.diagonals, atol=1e-12)
 
 
 @pytest.mark.parametrize("K", [10, 45])

@@ -75,6 +75,17 @@ def test_lanczos_stops_on_an_exhausted_space():
     assert np.allclose(pairs.values[:5], np.linalg.svd(D)[1] ** 2, rtol=1e-10)
 
 
+@pytest.mark.parametrize("fall", [0.999, 0.9, 0.5])
+def test_lanczos_keeps_its_basis_orthogonal(fall):
+    """Also where eigenvalues fall by so much that a single product takes what rounding has left of it."""
+    values = fall ** np.arange(600.0)
+    directions = np.linalg.qr(np.random.default_rng(0).standard_normal((600, 600)))[0]
+    pairs = largest_eigenpairs(aslinearoperator((directions * values) @ directions.T), 8, most_columns=320)
+    assert np.allclose(pairs.vectors.T @ pairs.vectors, np.eye(8), atol=1e-8)
+    assert np.allclose(pairs.values[:8], values[:8], rtol=1e-9)
+    assert (pairs.values[1:9] < 0.9999999 * pairs.values[:8]).all(), "none is found twice"
+
+
 @pytest.mark.parametrize("M", [40, 600])
 @pytest.mark.parametrize("with_metric", [False, True])
 def test_whitener_whitens(M, with_metric):

@@ -25,6 +25,7 @@ import numpy as np
 from polyad.base.arrays import FloatArray
 from polyad.decompose.orthogonal.contractions import MATRICES, each_part
 
+SINGLE_FROM = 40  # components from which seven digits are enough for all but the end
 LONGEST_STEP = 0.3  # of any entry of B: the quadratic model holds for small rotations
 MOST_INNER = 60  # conjugate gradients; a step need not be exact
 SHORTEST = 1e-3  # of a step, halved while the objective falls: then the model is wrong
@@ -60,20 +61,22 @@ class Curvature:
         ``images`` is memory of the shape of the sides for what is called so above: memory that is new to the process
         costs as much as the products.
         """
-        K, P, _ = sides.shape
         images = np.empty(sides.shape, sides.dtype) if images is None else images
-        diagonals: Any = np.empty((K, P), sides.dtype)
         rotation = rotation.astype(sides.dtype, copy=False)
-        columns = np.ascontiguousarray(rotation.T)
-        flat, flat_images = sides.reshape(K, P * K), images.reshape(K, P * K)
+        return cls(rotation, images, *contracted(sides, np.ascontiguousarray(rotation.T), images))
 
-        def turn(some: slice) -> None:
-            places = slice(some.start * K, some.stop * K)
-            np.matmul(columns, flat[:, places], out=flat_images[:, places])
-            diagonals[:, some] = (images[:, some] @ columns[:, :, None])[:, :, 0]
+    def squares(self) -> FloatArray:
+        """Return |r_ik|^2, K x K; in seven digits where there are many components."""
+        K = self.images.shape[0]
+        precision: Any = np.float32 if K >= SINGLE_FROM else self.images.dtype
+        rotation, found = self.rotation.astype(precision), np.empty((K, K))
 
-        each_part(turn, P, K)
-        return cls(rotation, images, diagonals, (diagonals[:, None] @ images)[:, 0])
+        def square(some: slice) -> None:
+            turned = self.images[some].astype(precision, copy=False) @ rotation
+            found[some] = np.square(turned, out=turned).sum(axis=1)
+
+        each_part(square, K, K, MATRICES)
+        return found.T
 
     @cached_property
     def objective(self) -> float:
@@ -98,6 +101,24 @@ class Curvature:
     def is_below(self, other: "Curvature") -> bool:
         """Tell whether the objective is smaller than another one by more than rounding."""
         return self.objective < other.objective * (1 - ROUNDING * float(np.finfo(self.images.dtype).eps))
+
+
+def contracted(sides: FloatArray, columns: FloatArray, images: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return d_k and the sum of A_p v_k (d_k)_p for some columns v_k, given as rows; write A_p v_k for each to images.
+
+    All are in the precision of the sides.
+    """
+    K, P, _ = sides.shape
+    diagonals: Any = np.empty((columns.shape[0], P), sides.dtype)
+    flat, flat_images = sides.reshape(K, P * K), images.reshape(columns.shape[0], P * K)
+
+    def turn(some: slice) -> None:
+        places = slice(some.start * K, some.stop * K)
+        np.matmul(columns, flat[:, places], out=flat_images[:, places])
+        diagonals[:, some] = (images[:, some] @ columns[:, :, None])[:, :, 0]
+
+    each_part(turn, P, K)
+    return diagonals, (diagonals[:, None] @ images)[:, 0]
 
 
 @dataclass(frozen=True)
@@ -164,11 +185,11 @@ class Hessian:
 
 def newton_rotation(
     sides: FloatArray, rotation: FloatArray, *, max_iter: int, tol: float
-) -> tuple[FloatArray, int, float]:
+) -> tuple[FloatArray, int, Curvature]:
     """Maximise the objective from a rotation near a maximum.
 
-    Returns the rotation, the steps done and the slope there; a slope above ``tol`` means that the steps ended because
-    the objective fell, far from where the quadratic model holds, or with ``max_iter``.
+    Returns the rotation, the steps done and the derivatives there; a slope above ``tol`` means that the steps ended
+    because the objective fell, far from where the quadratic model holds, or with ``max_iter``.
     """
     here, hessian = Curvature.at(sides, rotation), None
     n_iter, spare = 0, np.empty(sides.shape, sides.dtype)
@@ -189,14 +210,14 @@ def newton_rotation(
                 break
         if there.is_below(here):
             if fresh:
-                return rotation, n_iter, here.slope
+                return rotation, n_iter, here
             hessian = None  # of a rotation too far from here
             continue
         if there.slope > WORTH_KEEPING * here.slope:
             hessian = None
         spare, rotation, here = here.images, turned, there
         n_iter += 1
-    return rotation, n_iter, here.slope
+    return rotation, n_iter, here
 
 
 def _ascent(hessian: Hessian, here: Curvature, tol: float) -> FloatArray:

@@ -7,15 +7,20 @@ from scipy import linalg
 
 from polyad.base.arrays import FloatArray
 from polyad.base.fixed import fixed_directions
+from polyad.decompose.certainty import squared_angles
 from polyad.decompose.diagonalisation import Diagonalisation, checked_tensor, summarise, warn_not_converged
+from polyad.decompose.energy import energy_of_squares
 from polyad.decompose.orthogonal.contractions import contract, eigenvectors_of_one
-from polyad.decompose.orthogonal.newton import Curvature, newton_rotation
+from polyad.decompose.orthogonal.newton import SINGLE_FROM, Curvature, contracted, newton_rotation
 from polyad.moments.symmetric import outer_cube
 
 WARM_UP = 30  # power steps before Newton's at most: they come near the maximum from anywhere
 ONWARDS = 0.8  # of its last change by which a power step goes on: each by itself is short
 SETTLED = 0.02  # change of a rotation in a power step, in any entry, below which Newton's steps are shorter work
-SINGLE_FROM = 40  # components from which seven digits are enough to come near
+# Likewise, of a column, which then takes no part in the next one. With .002 the tensors of AP and NIPS (K = 50 to 100)
+# take as many steps as with 0 and end at the same place, after 12 to 18 steps' work in place of 16 to 34; with .005 one
+# of eight ends at another.
+AT_REST = 0.002
 NEAR = 1e-6  # slope to which seven digits lead
 
 
@@ -50,27 +55,44 @@ def power(
     stack = checked_tensor(tensor, "power")
     limit = 300 if max_iter is None else max_iter
     rotation = eigenvectors_of_one(stack, directions)
-    n_iter, slope = 0, np.inf
+    n_iter, end = 0, None
     coarse: Any = stack.astype(np.float32) if stack.shape[0] >= SINGLE_FROM else stack
-    while n_iter < limit and slope > tol:
+    while n_iter < limit and (end is None or end.slope > tol):
         rotation, n_steps = _climbed(coarse, rotation, min(WARM_UP, limit - n_iter))
         n_iter += n_steps
         for tensor, enough in ((coarse, NEAR), (stack, tol)):
-            rotation, n_steps, slope = newton_rotation(tensor, rotation, max_iter=limit - n_iter, tol=enough)
+            rotation, n_steps, end = newton_rotation(tensor, rotation, max_iter=limit - n_iter, tol=enough)
             n_iter += n_steps
-    if slope > tol:
-        warn_not_converged("power", n_iter, slope, tol)
-    return summarise(stack, rotation, n_iter, slope <= tol)
+    end = Curvature.at(stack, rotation) if end is None else end
+    if end.slope > tol:
+        warn_not_converged("power", n_iter, end.slope, tol)
+    return _summary(end, n_iter, end.slope <= tol)
+
+
+def _summary(end: Curvature, n_iter: int, converged: bool) -> Diagonalisation:
+    """Put together what :func:`summarise` does, from the derivatives where the steps have ended."""
+    diagonals, squares = end.diagonals.T, end.squares()
+    turned = squared_angles(end.diagonals @ diagonals, squares, diagonals.shape[0])
+    return Diagonalisation(end.rotation, diagonals.copy(), energy_of_squares(squares), n_iter, converged, turned)
 
 
 def _climbed(tensor: FloatArray, rotation: FloatArray, n_steps: int) -> tuple[FloatArray, int]:
-    """Return a rotation after power steps on all columns at once, and how many there were."""
-    before, images = rotation, np.empty(tensor.shape, tensor.dtype)
+    """Return a rotation after power steps on all columns at once, and how many there were.
+
+    A column that has come to rest keeps what the tensor made of it: most do long before the last.
+    """
+    before, images, pull = rotation, np.empty_like(tensor), np.empty(rotation.shape, tensor.dtype)
+    moving = np.arange(rotation.shape[0])
     for number in range(1, n_steps + 1):
-        here = Curvature.at(tensor, rotation + ONWARDS * (rotation - before), images)
-        before, rotation = rotation, _nearest_rotation(here.pull.T)
-        if np.abs(rotation - before).max() < SETTLED:
+        ahead = rotation + ONWARDS * (rotation - before)
+        columns: Any = np.ascontiguousarray(ahead.T[moving], tensor.dtype)
+        pull[moving] = contracted(tensor, columns, images[: moving.size])[1]
+        before, rotation = rotation, _nearest_rotation(pull.T)
+        changes = np.abs(rotation - before).max(axis=0)
+        if changes.max() < SETTLED:
             return _nearest_rotation(rotation.astype(np.float64)), number
+        if number > 1:
+            moving = np.flatnonzero(changes > AT_REST)
     return _nearest_rotation(rotation.astype(np.float64)), n_steps
 
 

@@ -17,9 +17,12 @@ BLOCK = 8  # columns multiplied at a time: small blocks need fewer columns in al
 NEGLIGIBLE = 1e-11  # of the operator's size: what is left of a new direction after orthogonalisation
 ROUNDING = 1e-13  # of the largest eigenvalue: residuals below are as small as they get
 LOOKED_AT = 6  # eigenvectors whose residuals are computed to test
-FALL = 2.4  # by how much another block divides the residuals near the end: 2 to 5
-READY = 0.35  # of the residuals allowed: those of a few eigenvectors, when it is worth computing all of them
+FALL = 2.2  # by how much another block divides the residuals near the end: 2 to 5
+READY = 0.7  # of the residuals allowed: those of a few eigenvectors, when it is worth computing all of them
+SEMI_ORTHOGONAL = 1e-9  # of a basis, as far as it may be lost: its square is rounding in the projection (Simon 1984)
+LEARNING = 6  # products, each with a whole orthogonalisation, that tell the size of the operator
 CHUNK_ROWS = 1 << 13  # rows of the basis that one thread multiplies at a time
+EPSILON = float(np.finfo(np.float64).eps)
 UNEVEN = 1e-4  # sizes of new directions relative to the largest: below, Cholesky factors would be rounding
 
 
@@ -104,7 +107,8 @@ def largest_eigenpairs(
     basis = np.empty((M, most_columns), order="F")
     projected = np.zeros((most_columns, most_columns))
     block = linalg.qr(start, mode="economic")[0]
-    filled, n_products, scale = 0, 0, 0.0
+    filled, scale = 0, 0.0
+    orthogonality = _Orthogonality()
     test = _Test(n_pairs, tol, weigh)
     next_test = 3 * n_pairs + 4 * block_columns  # most text needs more
     while True:
@@ -114,16 +118,21 @@ def largest_eigenpairs(
         scale = max(scale, float(np.abs(image).max(initial=0.0)))
         seen = basis[:, :filled]
         # In exact arithmetic an image has parts in its own block and the one before it alone: take these out, and what
-        # rounding has left along the whole basis after every other pair of products, before it grows (Simon 1984).
+        # rounding has left along the whole basis before it has grown too large.
         recent = slice(max(first - block_columns, 0), filled)
         local = basis[:, recent].T @ image
-        image -= basis[:, recent] @ local
-        if n_products % 4 < 2:
+        image -= _times(basis[:, recent], local)
+        is_whole = orthogonality.must_be_restored()
+        if is_whole:
             local += _project_out(seen, image)[recent]
-        n_products += 1
+        block, coupling = _orthonormal_part(image, scale)
+        if not is_whole and orthogonality.is_lost_by(coupling):
+            local += _project_out(seen, image)[recent]
+            block, coupling = _orthonormal_part(image, scale)
+            is_whole = True
         projected[recent, first:filled] = local
         projected[first:filled, recent] = local.T
-        block, coupling = _orthonormal_part(image, scale)
+        orthogonality.follow(projected[:filled, :filled], coupling, is_whole)
         exhausted = block.shape[1] == 0 or filled + block.shape[1] > most_columns
         if not exhausted:
             if filled < next_test:
@@ -138,6 +147,40 @@ def largest_eigenpairs(
         converged = test.excess_of(values, residuals, np.arange(residuals.size)) <= 1
         if exhausted or converged:
             return Eigenpairs(values, _products(seen, vectors), residuals, filled, converged)
+
+
+class _Orthogonality:
+    """How much of the orthogonality of a Krylov basis rounding has taken, without a look at the basis.
+
+    Each product without a whole orthogonalisation multiplies what is lost by the size of the operator over that of the
+    image's new part at most. Two whole ones in a row bring it back to rounding, since a block follows from two others.
+    """
+
+    def __init__(self) -> None:
+        self.lost, self.growth, self.size, self.n_products, self.n_whole = EPSILON, 1.0, np.inf, 0, 0
+
+    def must_be_restored(self) -> bool:
+        """Tell whether the next image is to be made orthogonal to the whole basis."""
+        return self.n_products < LEARNING or self.n_whole == 1 or self.lost * self.growth > SEMI_ORTHOGONAL
+
+    def is_lost_by(self, coupling: FloatArray) -> bool:
+        """Tell whether an image that was not has turned out to have a new part that is smaller than expected."""
+        return self.lost * self._growth_by(coupling) > SEMI_ORTHOGONAL
+
+    def follow(self, projected: FloatArray, coupling: FloatArray, is_whole: bool) -> None:
+        """Take note of a product: the projection so far, the new part, and whether it was made orthogonal to all."""
+        self.n_products += 1
+        self.n_whole = self.n_whole % 2 + 1 if is_whole else 0
+        if self.n_products == LEARNING:
+            self.size = float(np.linalg.norm(projected, 2))
+        self.growth = self._growth_by(coupling)
+        self.lost = EPSILON if is_whole else self.lost * self.growth
+
+    def _growth_by(self, coupling: FloatArray) -> float:
+        if min(coupling.shape) < coupling.shape[1] or coupling.size == 0:
+            return np.inf
+        smallest = float(np.linalg.svd(coupling, compute_uv=False)[-1])
+        return max(self.size / max(smallest, 1e-300), 1.0)
 
 
 @dataclass(frozen=True)

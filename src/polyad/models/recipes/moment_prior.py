@@ -228,7 +228,7 @@ def _left_by_own_topics(moments: WhitenedMoments, rotations: dict[float, FloatAr
         return np.inf
     nearest = min(rotations, key=lambda other: abs(np.log(other / c0)))
     third = multilinear(moments.third_at(c0), whitening)
-    rotations[c0], _, _ = newton_rotation(third, rotations[nearest], max_iter=MOST_STEPS, tol=NEAR)
+    rotations[c0], *_ = newton_rotation(third, rotations[nearest], max_iter=MOST_STEPS, tol=NEAR)
     return moments.left_by_model(c0, rotations[c0])
 
 
