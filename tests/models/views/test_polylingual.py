@@ -326,6 +326,7 @@ def test_new_documents_in_orders_of_their_own_are_refused(apart):
             model.transform(given)
 
 
+@pytest.mark.filterwarnings("ignore:These data do not determine")  # rows that do not belong together share nothing
 def test_shards_beside_rows_of_an_order_that_is_not_known_are_told(apart):
     shards, texts = apart
     with pytest.warns(UserWarning, match="View 0 is shards, in the order of their contents") as told:
