@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
 
 from polyad import HiddenMarkov, MultiViewMixture, SphericalMixture, load
 from polyad.datasets import make_hmm, make_multiview_mixture, make_spherical_mixture
@@ -180,13 +181,29 @@ def test_certainty_stands_in_the_order_of_the_parameters():
 
 
 @pytest.mark.parametrize(("make", "seed"), [(of_views, 4), (of_values, 4), (of_round_points, 4)])
-def test_permuted_rows_threads_and_files_keep_every_byte(make, seed, tmp_path):
+def test_files_keep_every_byte(make, seed, tmp_path):
     with pytest.warns(UndeterminedWarning):
         model = make(seed, 4)()
     model.save(tmp_path / "model.polyad")
     back = load(tmp_path / "model.polyad").diagnostics_
     assert back.certainty.tobytes() == model.diagnostics_.certainty.tobytes()
     assert back.undetermined == model.diagnostics_.undetermined
+
+
+@pytest.mark.filterwarnings("ignore::polyad.models.UndeterminedWarning")
+def test_permuted_rows_and_threads_keep_every_byte():
+    order = np.random.default_rng(0).permutation(600)
+    points = make_spherical_mixture(600, 4, 2, separation=6).X
+    views = make_multiview_mixture(600, (20, 5, 3), 2, kinds=KINDS, missing=0.1).views
+    parts = np.split(make_hmm(30, 20, 5, 2, emission="poisson").X, 30)
+    for model, data, turned in (
+        (SphericalMixture(3, covariance_type="full"), points, points[order]),
+        (MultiViewMixture(3), views, [view[order] for view in views]),
+        (HiddenMarkov(3, emission="poisson"), parts, parts[::-1]),
+    ):
+        expected = model.fit(data).diagnostics_.certainty.tobytes()
+        assert clone(model).fit(turned).diagnostics_.certainty.tobytes() == expected
+        assert clone(model).set_params(n_jobs=2).fit(data).diagnostics_.certainty.tobytes() == expected
 
 
 @pytest.mark.parametrize("kind", ["spherical", "diag", "full"])

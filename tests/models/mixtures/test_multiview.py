@@ -318,6 +318,8 @@ GOOD = [np.eye(4), np.eye(4) * 0.5, np.eye(4)]
             {"kinds": ["binary", "gaussian", "categorical"]},
             r"View 2 has 'a' among its values; .* Number categories from 0 up first",
         ),
+        ([*GOOD[:2], np.array(["a", "b"] * 2)], {}, "View 2 has 'a' among its values; .* OrdinalEncoder, and count"),
+        ([*GOOD[:2], ["a", "b"] * 2], {}, "View 2 has 'a' among its values; .* OrdinalEncoder, and count"),
         (GOOD, {"kinds": "poisson"}, "kinds has 'poisson'"),
         (GOOD, {"kinds": ["binary"]}, "a list of 3, one for each view"),
         (GOOD, {"n_components": 0}, "n_components is 0"),

@@ -137,6 +137,16 @@ def test_names_and_meaning_are_those_of_scikit_learn(covariance_type):
     assert abs(model.lower_bound_ - model.score(X)) < 1e-4  # without prior points it is the likelihood
 
 
+@pytest.mark.parametrize("covariance_type", ["spherical", "diag", "full"])
+def test_components_without_points_are_no_noise_of_numpy(covariance_type):
+    """Three places and five components: two of them have no point, and what their merger loses was 0 / 0."""
+    X = np.repeat(np.random.default_rng(0).standard_normal((3, 2)), 20, axis=0)
+    with np.errstate(divide="raise", invalid="raise"):
+        model = SphericalMixture(5, covariance_type=covariance_type).fit(X)
+    assert np.isfinite(model.means_).all()
+    assert (model.diagnostics_.certainty[model.weights_ < 1e-6] == 0).all()
+
+
 def test_separated_components_are_all_found_where_restarts_miss_some():
     draw = make_spherical_mixture(4000, 30, 20, separation=9.0, random_state=3)
     model = SphericalMixture(20).fit(draw.X)

@@ -151,17 +151,18 @@ def _merge_losses(counts: FloatArray, mixture: GaussianMixtureParameters) -> Flo
     squared = ((mixture.means[:, None] - mixture.means[None]) ** 2) if mixture.covariances.ndim == 2 else None
     together = counts[:, None] + counts
     share = counts[:, None] * counts / np.maximum(together, 1e-300)
+    size = np.where(together > 0, together, 1.0)  # of two without points nothing is lost
     if mixture.covariances.ndim == 1:
         norms = (mixture.means**2).sum(axis=1)
         distances = np.maximum(norms[:, None] + norms - 2 * mixture.means @ mixture.means.T, 0.0) / M
         logs = M * np.log(mixture.covariances)
         scatter = (counts * mixture.covariances)[:, None] + counts * mixture.covariances + share * distances
-        merged = M * np.log(scatter / together)
+        merged = M * np.log(np.where(scatter > 0, scatter, 1.0) / size)
     elif squared is not None:
         logs = np.log(mixture.covariances).sum(axis=1)
         weighted = counts[:, None] * mixture.covariances
         scatter = weighted[:, None] + weighted + share[:, :, None] * squared
-        merged = np.log(scatter / together[:, :, None]).sum(axis=2)
+        merged = np.log(np.where(scatter > 0, scatter, 1.0) / size[:, :, None]).sum(axis=2)
     else:
         logs = np.linalg.slogdet(mixture.covariances)[1]
         merged = np.array([[_merged_log(mixture, counts, i, j) for j in range(K)] for i in range(K)])
@@ -177,8 +178,8 @@ def _merged_log(mixture: GaussianMixtureParameters, counts: FloatArray, i: int, 
 
 def _merged(mixture: GaussianMixtureParameters, counts: FloatArray, i: int, j: int) -> GaussianMixtureParameters:
     """Return one component with the points, the mean and the covariance of two."""
-    together = max(float(counts[i] + counts[j]), 1e-300)
-    a, b = float(counts[i]) / together, float(counts[j]) / together
+    together = float(counts[i] + counts[j])
+    a, b = (float(counts[i]) / together, float(counts[j]) / together) if together > 0 else (0.5, 0.5)
     difference = mixture.means[i] - mixture.means[j]
     added = {
         1: (difference**2).mean(),

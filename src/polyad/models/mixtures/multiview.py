@@ -49,8 +49,8 @@ class MultiViewMixture(MixtureModel):
     kinds
         Of every view: "counts" (sparse or dense, a multinomial distribution over columns), "categorical" (one column of
         whole numbers from 0 up), "binary" (independent columns of 0 and 1) or "gaussian" (independent columns of
-        values); one for all, a list, or "auto", which looks at the values: sparse rows and several columns of whole
-        numbers are counts, one column of whole numbers, with gaps or without, is categorical.
+        values); one for all, a list, or "auto", which looks at the values: sparse rows and several columns of integers
+        are counts, one column of integers, or of whole numbers with gaps, is categorical.
     route
         "direct" whitens each pair of views, contracts along the third and takes the mean of the three; "symmetric"
         turns all views into the first one (Proposition 1 of the spectral LDA paper). More than three views are put

@@ -122,7 +122,11 @@ def known_views(views: Any, kinds: Sequence[str], widths: Sequence[int]) -> tupl
 
 def kind_of(view: Any, name: str) -> str:
     """Return what the values of a view look like: sparse or whole numbers are counts, a column of them categories."""
-    refuse_texts(view, name)
+    if isinstance(view, list | tuple | np.ndarray) or getattr(view, "ndim", 0) == 1:
+        if len(view) and isinstance(next(iter(view)), str):  # categories, more likely than documents
+            _numbers(view, name)
+    else:
+        refuse_texts(view, name)
     if hasattr(view, "__next__"):
         raise ValueError(
             f"{name} is an iterator, which can be read once, and what its values are is looked at before: give a list."
@@ -215,7 +219,8 @@ def _numbers(part: Any, name: str) -> NDArray[Any]:
         odd = next((value for value in values.ravel().tolist() if not isinstance(value, Number)), values.dtype)
         raise ValueError(
             f"{name} has {odd!r} among its values; expected numbers, NaN where nothing was seen. Number categories "
-            "from 0 up first, for example with scikit-learn's OrdinalEncoder."
+            "from 0 up first, for example with scikit-learn's OrdinalEncoder, and count the words of texts with its "
+            "CountVectorizer."
         )
     return values
 

@@ -22,6 +22,7 @@ from polyad.inference.mixtures.merging import (
     near_pairs,
     shares_in_pairs,
 )
+from polyad.inference.mixtures.moves import parameters_of_one
 
 
 def pairs_certainty(losses: FloatArray, n_parameters: FloatArray, weights: FloatArray, pairs: Pairs) -> FloatArray:
@@ -102,8 +103,8 @@ def gaussian_certainty(source: Source, mixture: GaussianMixtureParameters, *, sh
     if K < 2:
         return np.ones(K)
     pairs = near_pairs(gaussian_distances(mixture), mixture.weights)
-    covariance = 0 if shared else {1: 1, 2: M, 3: M * (M + 1) // 2}[mixture.covariances.ndim]
-    n_parameters = np.full(len(pairs), 1.0 + M + covariance)
+    kind = {1: "spherical", 2: "diag", 3: "full"}[mixture.covariances.ndim]
+    n_parameters = np.full(len(pairs), 1.0 + M if shared else parameters_of_one(M, kind))
     return pairs_certainty(gaussian_losses(source, mixture, pairs), n_parameters, mixture.weights, pairs)
 
 
