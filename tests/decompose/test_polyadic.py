@@ -209,4 +209,4 @@ def test_memory_does_not_grow_with_the_documents(n_components):
         polyadic_decomposition(raw.moments, n_components, method="power", metric=metric, strict=False)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] < 1.1 * peaks[0]
+    assert peaks[1] < 1.2 * peaks[0], "there is a level more in the tree of partial sums, and no more"

@@ -343,6 +343,15 @@ def test_a_block_travels_without_its_cuts_and_lets_go_of_itself():
     assert all(np.array_equal(a, b) for a, b in zip(arrays_in(again), arrays_in(whole), strict=True))
 
 
+def test_the_transposed_rows_of_a_block_are_no_copy():
+    shard = count_blocks(np.tile(X, (50_000, 1))).shard(0)
+    assert len(shard.blocks) > 1
+    for block in shard.blocks:
+        assert np.shares_memory(block.columns.data, shard.rows.data)
+        assert (block.columns != block.rows.T).nnz == 0
+        assert block.columns is block.columns
+
+
 def test_sources_of_another_kind_are_refused():
     counts, signals = count_blocks(X), signal_blocks(X)
     with pytest.raises(ValueError, match="source of measurements, and counts are needed"):

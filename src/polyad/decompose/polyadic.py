@@ -14,9 +14,10 @@ from polyad.decompose.orthogonal.registry import diagonaliser
 from polyad.decompose.whitening.symmetric import Whitening, whiten
 from polyad.engine import for_each, single_threaded_blas, sum_over
 from polyad.moments.chunks import chunks
-from polyad.moments.symmetric import SymmetricMoments
+from polyad.moments.symmetric import SINGLE_FROM, SymmetricMoments
 
 FREQUENT_WORDS = 256  # among which SVTD chooses
+SOLVED, SOLVED_OF_SEVEN_DIGITS = 1e-10, 1e-8  # tolerances of a diagonaliser, by the precision of a third moment
 PARTIAL_SUMS = 16  # that a pass holds: in flight in a few threads, and one for each level of the sum
 
 
@@ -99,7 +100,10 @@ def polyadic_decomposition(
         known = rotation_method(method)
         directions = _word_directions(moments, images, known.words)
         diagonalisation = diagonaliser(method)(
-            own.third(own_whitener, images[used]), directions=directions, max_iter=max_iter
+            own.third(own_whitener, images[used]),
+            directions=directions,
+            max_iter=max_iter,
+            tol=SOLVED if len(own_whitener) < SINGLE_FROM else SOLVED_OF_SEVEN_DIGITS,
         )
         diagonalisation = _largest(diagonalisation, images, n_components)
         values = diagonalisation.values

@@ -44,6 +44,16 @@ class Block:
         (rows,) = self.views
         return rows
 
+    @cached_property
+    def columns(self) -> Any:
+        """The rows of the one view of counts, transposed: in the same memory, and kept for the next pass."""
+        rows = self.rows
+        columns: Any = sparse.csc_array(rows.shape[::-1], dtype=rows.dtype)
+        # Set one by one, as in canonical_rows: SciPy's own transposition copies the cells of a block.
+        columns.data, columns.indices, columns.indptr = rows.data, rows.indices, rows.indptr
+        columns.has_canonical_format = True
+        return columns
+
     @property
     def tokens(self) -> FloatArray:
         """The tokens of every row of the one view, which holds counts."""

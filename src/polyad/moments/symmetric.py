@@ -174,7 +174,7 @@ def _third_sums(
     block: Block, loadings: FloatArray, used: UsedColumns, cubes: Weight, pairs: Weight, centre: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     projected = block.rows @ loadings - centre
-    mixed = block.rows.T @ (pairs(block.tokens)[:, None] * projected)
+    mixed = block.columns @ (pairs(block.tokens)[:, None] * projected)
     return _cube_corners(projected, cubes(block.tokens)), mixed[used]
 
 

@@ -126,13 +126,14 @@ def largest_eigenpairs(
         if is_whole:
             local += _project_out(seen, image)[recent]
         block, coupling = _orthonormal_part(image, scale)
-        if not is_whole and orthogonality.is_lost_by(coupling):
+        growth = orthogonality.growth_by(coupling)
+        if not is_whole and orthogonality.is_lost_by(growth):
             local += _project_out(seen, image)[recent]
             block, coupling = _orthonormal_part(image, scale)
-            is_whole = True
+            is_whole, growth = True, orthogonality.growth_by(coupling)
         projected[recent, first:filled] = local
         projected[first:filled, recent] = local.T
-        orthogonality.follow(projected[:filled, :filled], coupling, is_whole)
+        orthogonality.follow(projected[:filled, :filled], growth, is_whole)
         exhausted = block.shape[1] == 0 or filled + block.shape[1] > most_columns
         if not exhausted:
             if filled < next_test:
@@ -163,24 +164,25 @@ class _Orthogonality:
         """Tell whether the next image is to be made orthogonal to the whole basis."""
         return self.n_products < LEARNING or self.n_whole == 1 or self.lost * self.growth > SEMI_ORTHOGONAL
 
-    def is_lost_by(self, coupling: FloatArray) -> bool:
-        """Tell whether an image that was not has turned out to have a new part that is smaller than expected."""
-        return self.lost * self._growth_by(coupling) > SEMI_ORTHOGONAL
+    def growth_by(self, coupling: FloatArray) -> float:
+        """Return by how much a product with some new part multiplies what is lost; infinite while that is not known."""
+        if coupling.shape[0] < coupling.shape[1] or not np.isfinite(self.size):
+            return np.inf
+        smallest = float(np.linalg.svd(coupling, compute_uv=False)[-1])
+        return max(self.size / max(smallest, 1e-300), 1.0)
 
-    def follow(self, projected: FloatArray, coupling: FloatArray, is_whole: bool) -> None:
-        """Take note of a product: the projection so far, the new part, and whether it was made orthogonal to all."""
+    def is_lost_by(self, growth: float) -> bool:
+        """Tell whether an image that was not has turned out to have a new part that is smaller than expected."""
+        return self.lost * growth > SEMI_ORTHOGONAL
+
+    def follow(self, projected: FloatArray, growth: float, is_whole: bool) -> None:
+        """Take note of a product: the projection so far, the growth, and whether it was made orthogonal to all."""
         self.n_products += 1
         self.n_whole = self.n_whole % 2 + 1 if is_whole else 0
         if self.n_products == LEARNING:
             self.size = float(np.linalg.norm(projected, 2))
-        self.growth = self._growth_by(coupling)
-        self.lost = EPSILON if is_whole else self.lost * self.growth
-
-    def _growth_by(self, coupling: FloatArray) -> float:
-        if min(coupling.shape) < coupling.shape[1] or coupling.size == 0:
-            return np.inf
-        smallest = float(np.linalg.svd(coupling, compute_uv=False)[-1])
-        return max(self.size / max(smallest, 1e-300), 1.0)
+        self.growth = growth
+        self.lost = EPSILON if is_whole else self.lost * growth
 
 
 @dataclass(frozen=True)

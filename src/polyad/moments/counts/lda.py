@@ -220,7 +220,7 @@ def _diagonals(
 
 
 def _pair_products(block: Block, columns: FloatArray, pairs: Weight) -> FloatArray:
-    products: FloatArray = block.rows.T @ (pairs(block.tokens)[:, None] * (block.rows @ columns))
+    products: FloatArray = block.columns @ (pairs(block.tokens)[:, None] * (block.rows @ columns))
     return products
 
 
