@@ -539,8 +539,8 @@ MUTANTS = [
     Mutant(
         "halves-are-others",
         "models/recipes/standing_out.py",
-        "(seconds, seconds[::-1])",
-        "(seconds, seconds)",
+        "first @ (there @ second.T)",
+        "first @ (here @ second.T)",
         f"{TOLD_APART}::test_directions_that_other",
     ),
     Mutant(

@@ -10,8 +10,8 @@ from polyad.base.arrays import FloatArray
 from polyad.decompose import RankError, whiten
 from polyad.engine import Source, halves
 
-# Times an eigenvalue is larger than the next one, where what follows may be noise; the first may be that of the mean, or
-# of stop words, and must be larger by twice as much. On AP and NIPS later ones are so by at most 1.45 times.
+# Times an eigenvalue is larger than the next one, where what follows may be noise; the first may be that of the mean
+# or of stop words, and must be larger by twice as much. On AP and NIPS later ones are so by at most 1.45 times.
 FALL = 2.0
 FLAT = 1.5  # times the K-th eigenvalue that those of noise may be; on text eigenvalues go on falling
 HELD = 0.3  # of the variance of a direction that other documents have: noise has 0 on average, topics about 1
