@@ -555,7 +555,7 @@ MUTANTS = [
         MOMENT_PRIOR,
         "1 - parts[len(parts) - self._usual.n_noise",
         "1 + parts[len(parts) - self._usual.n_noise",
-        f"{TOLD_APART}::test_every_model_of_topics",
+        f"{TOLD_APART}::test_topics_of_another_total",
     ),
     Mutant(
         "halves-of-aligned-texts",
