@@ -539,8 +539,8 @@ MUTANTS = [
     Mutant(
         "halves-are-others",
         "models/recipes/standing_out.py",
-        "(seconds, seconds[::-1])",
-        "(seconds, seconds)",
+        "first @ (there @ second.T)",
+        "first @ (here @ second.T)",
         f"{TOLD_APART}::test_directions_that_other",
     ),
     Mutant(
@@ -555,7 +555,7 @@ MUTANTS = [
         MOMENT_PRIOR,
         "1 - parts[len(parts) - self._usual.n_noise",
         "1 + parts[len(parts) - self._usual.n_noise",
-        f"{TOLD_APART}::test_every_model_of_topics",
+        f"{TOLD_APART}::test_topics_of_another_total",
     ),
     Mutant(
         "halves-of-aligned-texts",
@@ -593,7 +593,11 @@ MUTANTS = [
         f"{SURE}::test_certainty_of_pairs",
     ),
     Mutant(
-        "certain-covariances", CERTAIN, "3: M * (M + 1) // 2", "3: M * (M - 1) // 2", f"{SURE}::test_what_tells_two"
+        "certain-covariances",
+        "inference/mixtures/moves.py",
+        "n_columns * (n_columns + 1) // 2",
+        "n_columns * (n_columns - 1) // 2",
+        f"{SURE}::test_what_tells_two",
     ),
     Mutant(
         "certain-arriving",

@@ -130,6 +130,7 @@ def test_what_is_chosen_is_what_options_would_name(folder):
 
 
 @pytest.mark.filterwarnings("ignore:2 topics were asked for")
+@pytest.mark.filterwarnings("ignore:These data do not determine")  # few texts
 @pytest.mark.parametrize("model_class", [LDA, DiscreteICA, SingleTopic])
 def test_models_take_a_source(folder, tmp_path, model_class):
     source = CorpusSource(folder)

@@ -1,6 +1,7 @@
 """Topics depend on the data alone, and what the data do not determine is said."""
 
 import warnings
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 
@@ -30,6 +31,7 @@ from polyad.decompose import power
 from polyad.decompose.certainty import certainty, gaussian_turning, leaving, turning
 from polyad.engine import count_blocks, write_shards
 from polyad.models import UndeterminedWarning
+from polyad.models.recipes.moment_prior import start_at_usual_total
 from polyad.models.recipes.moment_start import SummedCounts, start_from_moments
 from polyad.models.recipes.standing_out import n_standing_out, whiteners_in
 from polyad.moments import raw_moments, summarise_counts
@@ -192,6 +194,21 @@ def test_a_component_is_as_certain_as_what_stands_out_of_it():
     noise = (plain.polyadic.diagonalisation.rotation[3:] ** 2).sum(axis=0)
     assert noise.max() > 0.4
     assert np.allclose(told.certainty, plain.certainty * (1 - noise), rtol=1e-12)
+
+
+def test_topics_of_another_total_are_as_certain_as_what_stands_out_of_them():
+    """All directions of noise are in some topics: what these lose adds up to their number."""
+    counts = make_lda(2000, 200, 3, length=60, prior=0.3).counts
+    corpus = SummedCounts(count_blocks(counts), summarise_counts(count_blocks(counts)))
+    _, own = start_at_usual_total(raw_moments(corpus.source, "length"), corpus, 5, "power", 2.0)
+    assert own is not None
+    assert own._usual.n_noise == 2
+    told, plain = own.start(1.2), replace(own, _usual=replace(own._usual, n_noise=0)).start(1.2)
+    assert told is not None
+    assert plain is not None
+    kept = told.certainty / plain.certainty
+    assert ((kept >= 0) & (kept <= 1)).all()
+    assert np.isclose((1 - kept).sum(), 2, rtol=0.05)
 
 
 @pytest.mark.parametrize(("n_gaussian", "n_unsure"), [(0, 0), (1, 0), (2, 2), (3, 3)])
