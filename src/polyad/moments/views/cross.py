@@ -16,7 +16,7 @@ from polyad.base.compiled import compiled
 from polyad.engine import Block, Source, total
 
 SQUARE = 64  # rows that are turned at a time: what is read of them stays in the nearest cache
-# Entries of a matrix up to which a loop takes half the time that BLAS does, and rows it looks at at a time.
+# Entries of a matrix up to which a loop takes less time than BLAS does, and rows it looks at at a time.
 SMALL = 64
 SMALL_ROWS = 128
 
