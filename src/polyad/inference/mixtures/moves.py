@@ -20,6 +20,7 @@ from polyad.inference.mixtures.gaussian import (
     polish_few,
     polish_one_more,
 )
+from polyad.inference.mixtures.merging import gaussian_distances, merged_gaussians
 
 SPLIT_PASSES, SPLIT_TOLERANCE = 12, 1e-3
 POWER_STEPS = 8
@@ -125,7 +126,7 @@ def _births(
     if gain <= 0 or one.weights[0] * n < LEAST_POINTS:
         return []
     share = float(one.weights[0])
-    merged, kept = _merged(mixture, mixture.weights, i, j), mixture.taken([c for c in range(K) if c not in (i, j)])
+    merged, kept = _merged(mixture, i, j), mixture.taken([c for c in range(K) if c not in (i, j)])
     together = _joined(kept, merged)
     return [Move((i, j), None, gain, _joined(replace(together, weights=(1 - share) * together.weights), one))]
 
@@ -147,57 +148,21 @@ def parameters_of_one(n_columns: int, covariance_type: str) -> int:
 
 def _merge_losses(counts: FloatArray, mixture: GaussianMixtureParameters) -> FloatArray:
     """Return what is lost where two components are replaced by one with their mean and covariance, K x K."""
-    K, M = mixture.means.shape
-    squared = ((mixture.means[:, None] - mixture.means[None]) ** 2) if mixture.covariances.ndim == 2 else None
     together = counts[:, None] + counts
-    share = counts[:, None] * counts / np.maximum(together, 1e-300)
-    size = np.where(together > 0, together, 1.0)  # of two without points nothing is lost
-    if mixture.covariances.ndim == 1:
-        norms = (mixture.means**2).sum(axis=1)
-        distances = np.maximum(norms[:, None] + norms - 2 * mixture.means @ mixture.means.T, 0.0) / M
-        logs = M * np.log(mixture.covariances)
-        scatter = (counts * mixture.covariances)[:, None] + counts * mixture.covariances + share * distances
-        merged = M * np.log(np.where(scatter > 0, scatter, 1.0) / size)
-    elif squared is not None:
-        logs = np.log(mixture.covariances).sum(axis=1)
-        weighted = counts[:, None] * mixture.covariances
-        scatter = weighted[:, None] + weighted + share[:, :, None] * squared
-        merged = np.log(np.where(scatter > 0, scatter, 1.0) / size[:, :, None]).sum(axis=2)
-    else:
-        logs = np.linalg.slogdet(mixture.covariances)[1]
-        merged = np.array([[_merged_log(mixture, counts, i, j) for j in range(K)] for i in range(K)])
     logarithms = np.log(np.maximum(counts, 1e-300))
     mixing = together * np.log(np.maximum(together, 1e-300)) - (counts * logarithms)[:, None] - counts * logarithms
-    losses = 0.5 * (together * merged - (counts * logs)[:, None] - counts * logs) - mixing
-    return np.maximum(losses, 0.0)
+    return np.maximum(gaussian_distances(replace(mixture, weights=counts)) - mixing, 0.0)
 
 
-def _merged_log(mixture: GaussianMixtureParameters, counts: FloatArray, i: int, j: int) -> float:
-    return float(np.linalg.slogdet(_merged(mixture, counts, i, j).covariances[0])[1])
-
-
-def _merged(mixture: GaussianMixtureParameters, counts: FloatArray, i: int, j: int) -> GaussianMixtureParameters:
+def _merged(mixture: GaussianMixtureParameters, i: int, j: int) -> GaussianMixtureParameters:
     """Return one component with the points, the mean and the covariance of two."""
-    together = float(counts[i] + counts[j])
-    a, b = (float(counts[i]) / together, float(counts[j]) / together) if together > 0 else (0.5, 0.5)
-    difference = mixture.means[i] - mixture.means[j]
-    added = {
-        1: (difference**2).mean(),
-        2: difference**2,
-        3: np.outer(difference, difference) if mixture.covariances.ndim == 3 else 0.0,
-    }[mixture.covariances.ndim]
-    covariance = a * mixture.covariances[i] + b * mixture.covariances[j] + a * b * added
-    return GaussianMixtureParameters(
-        np.array([mixture.weights[i] + mixture.weights[j]]),
-        (a * mixture.means[i] + b * mixture.means[j])[None],
-        np.asarray(covariance)[None],
-    )
+    return merged_gaussians(mixture, np.array([[i, j]]))
 
 
 def _moved(
     mixture: GaussianMixtureParameters, i: int, j: int, k: int, two: GaussianMixtureParameters
 ) -> GaussianMixtureParameters:
-    merged = _merged(mixture, mixture.weights, i, j)
+    merged = _merged(mixture, i, j)
     kept = mixture.taken([c for c in range(mixture.weights.size) if c not in (i, j, k)])
     return _joined(kept, merged, replace(two, weights=mixture.weights[k] * two.weights))
 
