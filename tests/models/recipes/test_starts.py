@@ -87,6 +87,15 @@ def test_documents_least_like_all_topics_are_added_one_after_the_other():
     assert len(alike) == 1  # no document differs from the topic there is
 
 
+def test_a_document_of_few_words_starts_one_topic():
+    """Half of it is further from it than others are from all topics: it started topic after topic."""
+    X = np.vstack([np.repeat([[90.0, 0.0, 0.0, 0.0, 0.0]], 2, axis=0), np.full((4, 5), 20.0) + 4 * np.eye(5)[1:]])
+    found = add_unlike_documents(np.array([[0.0, 0.25, 0.25, 0.25, 0.25]]), summed(X), 6)
+    assert (found[1:, 0] > 0.5).sum() == 1
+    more = add_unlike_documents(np.array([[0.0, 0.25, 0.25, 0.25, 0.25]]), summed(X), 8)
+    assert len(more) == 8, "where no other document is left it is taken again"
+
+
 def test_the_order_of_texts_and_of_documents_does_not_matter():
     views = [RNG.poisson(rate, (30, size)).astype(float) for rate, size in ((2.0, 4), (1.0, 6), (1.5, 5))]
     texts = align_texts([count_blocks(view) for view in views])

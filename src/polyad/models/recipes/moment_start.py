@@ -30,6 +30,7 @@ UNIGRAM_SHARE = 0.05  # of every topic when polishing starts: no word is impossi
 LEAST_FIRST_SHARDS = 4
 MOST_BY_MOMENTS = 128  # topics: memory goes with the third power of their number, and time with the fourth
 CANDIDATES = 1 << 14  # documents that further topics may start from
+LEAST_UNLIKE = 1e-3  # of its own square: the squared distance of a document that a topic may start from
 FLOOR_SHARE = 0.01  # of every topic that is left unpolished: no word of the corpus has probability 0
 
 
@@ -261,22 +262,32 @@ def _warn_of_noise(start: MomentStart, n_components: int) -> None:
 def add_unlike_documents(topics: FloatArray, corpus: SummedCounts, n_components: int) -> FloatArray:
     """Add, one after the other, the word distribution of the document least like all topics so far.
 
-    Looked at are the first documents, which are a sample of all. Stops short where none of them differs from the topics
-    there are.
+    Looked at are the first documents, which are a sample of all. A document of few different words is unlike its own
+    topic as well, and would be taken again and again: others come first. Stops short where none of them differs from
+    the topics there are.
     """
     documents: Any = sparse.vstack(list(map(_proportions, first_rows(corpus.source, CANDIDATES))), format="csr")
     squares = np.asarray(documents.multiply(documents).sum(axis=1)).ravel()
+
+    def away_from(place: FloatArray) -> FloatArray:
+        return np.asarray(squares - 2 * (documents @ place) + place @ place)
+
     distances = squares[:, None] - 2 * (documents @ topics.T) + (topics**2).sum(axis=1)
     has_tokens = np.diff(documents.indptr) > 0
-    nearest = np.where(has_tokens, distances.min(axis=1), -1.0)
+    nearest = np.where(has_tokens, distances.min(axis=1), -1.0)  # to a topic
+    untaken = nearest  # to a topic, or to a document that one began with
     added: list[FloatArray] = []
     while topics.shape[0] + len(added) < n_components:
-        furthest = int(nearest.argmax())
-        if nearest[furthest] < 1e-3 * squares[furthest]:
+        furthest = int(untaken.argmax())
+        if untaken[furthest] < LEAST_UNLIKE * squares[furthest]:
+            furthest = int(nearest.argmax())
+        if nearest[furthest] < LEAST_UNLIKE * squares[furthest]:
             break
-        topic = 0.5 * documents[[furthest]].toarray()[0] + 0.5 * corpus.unigram
+        document = documents[[furthest]].toarray()[0]
+        topic = 0.5 * document + 0.5 * corpus.unigram
         added.append(topic)
-        nearest = np.minimum(nearest, squares - 2 * (documents @ topic) + topic @ topic)
+        nearest = np.minimum(nearest, away_from(topic))
+        untaken = np.minimum(np.minimum(untaken, nearest), away_from(document))
     return np.vstack([topics, *added])
 
 
